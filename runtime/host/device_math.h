@@ -6,21 +6,7 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
-
-static inline float host_float(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static inline uint32_t host_bits(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
+#include "device_language.h"
 
 // 2^x by ex2.approx.ftz, here rounded correctly; results below 2^-126 are 0.
 static inline float host_exp2(float x)
@@ -33,12 +19,12 @@ static inline float host_exp2(float x)
 // of 1.5 * 2^23, between -126 and 126; r takes log2(e) in two parts.
 static inline float host_exp(float x)
 {
-    float part = fmaf(x, host_float(0x3bbb989d), 0.5f);
+    float part = fmaf(x, __uint_as_float(0x3bbb989d), 0.5f);
     part = part > 0 ? part < 1 ? part : 1.0f : 0.0f;    // NaN becomes 0
     float n = 12582913.0f + (float)floor((double)part * 252);
-    float r = fmaf(x, host_float(0x3fb8aa3b), -(n - 12583039.0f));
-    r = fmaf(x, host_float(0x32a57060), r);
-    return host_exp2(r) * host_float(host_bits(n) << 23);
+    float r = fmaf(x, __uint_as_float(0x3fb8aa3b), -(n - 12583039.0f));
+    r = fmaf(x, __uint_as_float(0x32a57060), r);
+    return host_exp2(r) * __uint_as_float(__float_as_uint(n) << 23);
 }
 static inline double host_exp(double x) { return exp(x); }
 
@@ -51,14 +37,14 @@ static inline float host_log(float x)
     };
     bool is_small = x < 0x1p-126f;
     float scaled = is_small ? x * 0x1p23f : x;
-    uint32_t bits = host_bits(scaled);
+    uint32_t bits = __float_as_uint(scaled);
     uint32_t exponent = (bits - 1059760811u) & 0xff800000u;
     float n = fmaf((float)(int32_t)exponent, 0x1p-23f,
                    is_small ? -23.0f : 0.0f);
-    float m = host_float(bits - exponent) - 1.0f;
-    float sum = host_float(factors[0]);
-    for (int i = 1; i < 9; i++) sum = fmaf(sum, m, host_float(factors[i]));
-    float y = fmaf(n, host_float(0x3f317218), fmaf(m * sum, m, m));
+    float m = __uint_as_float(bits - exponent) - 1.0f;
+    float sum = __uint_as_float(factors[0]);
+    for (int i = 1; i < 9; i++) sum = fmaf(sum, m, __uint_as_float(factors[i]));
+    float y = fmaf(n, __uint_as_float(0x3f317218), fmaf(m * sum, m, m));
     if (bits > 0x7f7fffffu) y = fmaf(scaled, INFINITY, INFINITY);
     return scaled == 0 ? -INFINITY : y;
 }

@@ -11,11 +11,11 @@
 
 #include <tuple>
 #include <type_traits>
-#ifdef CNNC_HOST_PTX                    // kernels have names: runtime/ptx
+#ifdef CNNC_HOST_PTX                    // a kernel for runtime/ptx
 #include <typeinfo>
-#define HOST_SYMBOL(type) typeid(type).name()
+#define HOST_PTX(type) typeid(type).name(), type::find
 #else
-#define HOST_SYMBOL(type) nullptr
+#define HOST_PTX(type) nullptr, nullptr
 #endif
 #include "arguments.h"
 #include "cuda_runtime_api.h"
@@ -44,7 +44,7 @@ struct HostLaunch {
     int          pointer_count;
     size_t       argument_bytes;
     const char  *symbol;                // has the kernel's mangled name, or 0
-    // Sets the address of each argument; returns their number.
+    // Sets the address of each argument; returns their number.  Or null.
     int        (*find)(const void *arguments, const void **each);
 };
 
@@ -120,7 +120,7 @@ struct HostKernel<Kernel> {
         found.add_all(argument...);
         std::tuple<P...> all(argument...);
         host_launch({step, name, grid, block, stream, threads, &all, pointers,
-                     found.count, sizeof all, HOST_SYMBOL(HostKernel), find});
+                     found.count, sizeof all, HOST_PTX(HostKernel)});
     }
 };
 

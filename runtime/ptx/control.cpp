@@ -186,12 +186,12 @@ void run_together(Warp &w, Running run)
             continue;
         }
         // Lanes that the guard excludes go on.
-        set_pc(w, run.lanes & ~lanes, run.pc + 1);
+        Mask others = run.lanes & ~lanes;
+        set_pc(w, others, run.pc + 1);
         if (lanes == 0) {
             run.pc++;
             continue;
         }
-        Mask others = run.lanes & ~lanes;
         switch (i.flow) {
         case Flow::TOGETHER:
             if (!meet(w, i, lanes, run.pc) || others != 0 ||

@@ -1,6 +1,7 @@
 // The decoder: statements of a kernel and of the functions that it calls.
 #include "decode.h"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -49,10 +50,8 @@ struct Place {
     int bytes;                      // 0: a predicate
 };
 
-// The register of a slot whose place is not known yet.
-struct Pending {
-    int32_t reg = -1;
-};
+// The registers of an instruction's slots, whose places are not known yet; -1.
+typedef std::array<int32_t, MOST_SLOTS> Pending;
 
 class Decoder {
     const Text &text;
@@ -69,7 +68,7 @@ class Decoder {
     std::map<std::string, Place> places;
     std::vector<int> register_bytes;
     std::vector<RegisterUse> uses;                  // one an instruction
-    std::vector<std::vector<Pending>> pending;
+    std::vector<Pending> pending;               // likewise
     std::vector<std::pair<size_t, std::string>> jumps;
     size_t begin = 0;                               // its first instruction
 
@@ -249,7 +248,7 @@ class Decoder {
                                  " bytes, and " + s.opcode + " wants " +
                                  std::to_string(bytes));
             use(*p, item.is_result);
-            pending.back()[k].reg = p->id;
+            pending.back()[k] = p->id;
             return 0;
         }
         int32_t special = special_called(o.name);
@@ -280,7 +279,7 @@ class Decoder {
                 fail(s.line, o.name + " is no address");
             if (item.letter == 'a') i.address_bytes = (uint8_t)p->bytes;
             use(*p, false);
-            pending.back()[k].reg = p->id;
+            pending.back()[k] = p->id;
             i.slot[k] = 0;
         } else if (address_of(o.name, at)) {
             offset += (int64_t)at;
@@ -338,7 +337,8 @@ class Decoder {
         for (int32_t &slot : i.slot) slot = NO_SLOT;
         kernel.code.push_back(i);
         uses.emplace_back();
-        pending.emplace_back(MOST_SLOTS);
+        pending.emplace_back();
+        pending.back().fill(-1);
         return kernel.code.back();
     }
 
@@ -536,9 +536,8 @@ class Decoder {
         auto at = allocate(uses, register_bytes, kernel.frame_bytes);
         for (size_t n = 0; n < pending.size(); n++)
             for (size_t k = 0; k < MOST_SLOTS; k++)
-                if (pending[n][k].reg >= 0)
-                    kernel.code[begin + n].slot[k] =
-                        at[(size_t)pending[n][k].reg];
+                if (pending[n][k] >= 0)
+                    kernel.code[begin + n].slot[k] = at[(size_t)pending[n][k]];
     }
 
     void decode_function(const Function &f)

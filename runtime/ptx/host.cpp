@@ -147,7 +147,7 @@ void interpret(Session &s, const HostLaunch &launch, Counts &counts)
         sizes[i][1] = (uint32_t)extents[i]->y;
         sizes[i][2] = (uint32_t)extents[i]->z;
     }
-    const void *arguments[4096 / sizeof(char)];
+    const void *arguments[MAX_PARAMETER_BYTES];
     size_t count = (size_t)launch.find(launch.arguments, arguments);
     const auto &parameters = own.kernel->parameters;
     if (count != parameters.size())

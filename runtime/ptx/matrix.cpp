@@ -9,6 +9,7 @@
 #include "block.h"
 #include "forms.h"
 #include "memory.h"
+#include "rounding.h"
 
 namespace ptx {
 
@@ -50,10 +51,7 @@ struct Tf32 {
     static constexpr int DEPTH = 8, PACKED = 1;     // elements in a word
     static float value(uint32_t word, int)
     {
-        word &= ~0x1fffu;           // the lower bits are not read
-        float f;
-        memcpy(&f, &word, sizeof f);
-        return f;
+        return bits_as<float>(word & ~0x1fffu);     // the rest is not read
     }
 };
 
@@ -61,10 +59,7 @@ struct Bf16 {
     static constexpr int DEPTH = 16, PACKED = 2;
     static float value(uint32_t word, int k)
     {
-        uint32_t bits = word >> 16 * k << 16;
-        float f;
-        memcpy(&f, &bits, sizeof f);
-        return f;
+        return float_of_brain((uint16_t)(word >> 16 * k));
     }
 };
 
@@ -72,14 +67,7 @@ struct F16 {
     static constexpr int DEPTH = 16, PACKED = 2;
     static float value(uint32_t word, int k)
     {
-        uint32_t half = word >> 16 * k & 0xffff, sign = half >> 15 << 31;
-        uint32_t exponent = half >> 10 & 31, mantissa = half & 1023;
-        uint32_t bits = sign | (exponent + 112) << 23 | mantissa << 13;
-        if (exponent == 31) bits = sign | 0x7f800000u | mantissa << 13;
-        float f = (float)mantissa * 0x1p-24f;
-        if (exponent != 0) memcpy(&f, &bits, sizeof f);
-        else if (sign) f = -f;
-        return f;
+        return float_of_half((uint16_t)(word >> 16 * k));
     }
 };
 

@@ -241,30 +241,35 @@ bool has_views(const Warp &w, Space space)
 
 // ---- loads and stores ------------------------------------------------------
 
+// The bytes of each lane go to a register, or come from it.
 template <class Register, class Element>
-void load_element(Warp &w, int32_t slot, unsigned char *const (&from)[WARP],
-                  size_t offset, Mask lanes)
-{
-    Register *to = w.at<Register>(slot);
-    for (int l = 0; l < WARP; l++) {
-        if (!(lanes >> l & 1)) continue;
-        Element value;
-        memcpy(&value, from[l] + offset, sizeof value);
-        to[l] = (Register)(long long)value;
+struct LoadElement {
+    static void run(Warp &w, int32_t slot, unsigned char *const (&from)[WARP],
+                    size_t offset, Mask lanes)
+    {
+        Register *to = w.at<Register>(slot);
+        for (int l = 0; l < WARP; l++) {
+            if (!(lanes >> l & 1)) continue;
+            Element value;
+            memcpy(&value, from[l] + offset, sizeof value);
+            to[l] = (Register)(long long)value;
+        }
     }
-}
+};
 
 template <class Register, class Element>
-void store_element(Warp &w, int32_t slot, unsigned char *const (&to)[WARP],
-                   size_t offset, Mask lanes)
-{
-    const Register *from = w.at<Register>(slot);
-    for (int l = 0; l < WARP; l++) {
-        if (!(lanes >> l & 1)) continue;
-        Element value = (Element)from[l];
-        memcpy(to[l] + offset, &value, sizeof value);
+struct StoreElement {
+    static void run(Warp &w, int32_t slot, unsigned char *const (&to)[WARP],
+                    size_t offset, Mask lanes)
+    {
+        const Register *from = w.at<Register>(slot);
+        for (int l = 0; l < WARP; l++) {
+            if (!(lanes >> l & 1)) continue;
+            Element value = (Element)from[l];
+            memcpy(to[l] + offset, &value, sizeof value);
+        }
     }
-}
+};
 
 // Calls Do<Register, Element> for the sizes of an instruction.
 template <template <class, class> class Do, class... Args>
@@ -287,24 +292,6 @@ void by_sizes(const Instruction &i, Args &&...args)
     else if (i.register_bytes == 4) with_element(uint32_t());
     else with_element(uint64_t());
 }
-
-template <class R, class E>
-struct LoadElement {
-    static void run(Warp &w, int32_t slot, unsigned char *const (&from)[WARP],
-                    size_t offset, Mask lanes)
-    {
-        load_element<R, E>(w, slot, from, offset, lanes);
-    }
-};
-
-template <class R, class E>
-struct StoreElement {
-    static void run(Warp &w, int32_t slot, unsigned char *const (&to)[WARP],
-                    size_t offset, Mask lanes)
-    {
-        store_element<R, E>(w, slot, to, offset, lanes);
-    }
-};
 
 template <Space space>
 void load(Warp &w, const Instruction &i, Mask lanes)

@@ -24,8 +24,8 @@ public:
                size_t count);
 
 private:
-    // Who wrote or read a byte last, and when.  FIRST_WARP - n: several threads
-    // of warp n, and none of another.
+    // The last access of a byte: its thread, epoch and meetings.  The thread
+    // FIRST_WARP - n stands for several threads of warp n, and none of another.
     struct Access {
         static constexpr int NOBODY = -1, MANY = -2, FIRST_WARP = -3;
         int thread = NOBODY;

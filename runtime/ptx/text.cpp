@@ -167,6 +167,13 @@ class Parser {
         take();
     }
 
+    // A directive without a mark at its end.
+    void skip_line()
+    {
+        int line = token.line;
+        while (token.line == line && token.kind != Token::END) take();
+    }
+
     // ---- names -------------------------------------------------------------
 
     std::string declare(const std::string &name)
@@ -323,26 +330,19 @@ class Parser {
         return o;
     }
 
-    void take_operands(Statement &s)
+    // The rest of a statement, after its opcode.
+    void statement(Statement s, const Token &opcode)
     {
+        if (opcode.kind != Token::WORD || opcode.text[0] == '.')
+            throw TextError(opcode.line, "unknown '" + opcode.text + "'");
+        s.line = opcode.line;
+        s.opcode = opcode.text;
         while (!accept(";")) {
             bool is_second = accept("|");
             if (!s.operands.empty() && !is_second) expect(",");
             s.operands.push_back(operand());
             s.operands.back().is_second = is_second;
         }
-    }
-
-    void statement()
-    {
-        Statement s;
-        s.line = token.line;
-        if (accept("@")) {
-            s.guard_negated = accept("!");
-            s.guard = resolve(word("a predicate"));
-        }
-        s.opcode = word("an opcode");
-        take_operands(s);
         function->body.push_back(s);
     }
 
@@ -356,27 +356,20 @@ class Parser {
         } else if (accept(".reg")) {
             registers();
         } else if (is(".loc") || is(".file")) {
-            // Debug information, without a mark at its end.
-            int line = token.line;
-            while (token.line == line) take();
+            skip_line();
         } else if (accept(".pragma")) {
             skip_to(";");
-        } else if (is("@")) {
-            statement();
+        } else if (accept("@")) {
+            Statement s;
+            s.guard_negated = accept("!");
+            s.guard = resolve(word("a predicate"));
+            statement(s, take());
         } else {
             Token first = take();
-            if (accept(":")) {
+            if (accept(":"))
                 function->labels[first.text] = function->body.size();
-                return;
-            }
-            Token second = token;
-            if (first.kind != Token::WORD || first.text[0] == '.')
-                throw TextError(first.line, "unknown '" + first.text + "'");
-            Statement s;
-            s.line = first.line;
-            s.opcode = first.text;
-            take_operands(s);
-            function->body.push_back(s);
+            else
+                statement({}, first);
         }
     }
 
@@ -432,14 +425,10 @@ public:
             if (space(of)) {
                 result.variables.push_back(variable(of, false));
                 expect(";");
-            } else if (accept(".version") || accept(".target")) {
-                int line = token.line;
-                while (token.line == line && token.kind != Token::END) take();
+            } else if (is(".version") || is(".target") || is(".file")) {
+                skip_line();
             } else if (accept(".address_size")) {
                 if (number() != 64) wanted("addresses of 64 bits");
-            } else if (is(".file")) {
-                int line = token.line;
-                while (token.line == line) take();
             } else if (accept(".section")) {
                 skip_to("}");
             } else if (accept(".entry")) {
