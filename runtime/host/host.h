@@ -78,7 +78,7 @@ bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned);
 struct DeviceRange {
     uintptr_t begin, end;
 };
-bool find_device_range(uintptr_t at, size_t bytes, DeviceRange *range);
+bool find_device_range(uintptr_t at, size_t bytes, DeviceRange *found);
 
 // All ranges of device memory.
 std::vector<DeviceRange> device_ranges();

@@ -23,11 +23,13 @@ void fault(const Instruction &of, const char *format, ...)
 
 void Counts::add(const Counts &other)
 {
-    const uint64_t *from = &other.blocks;
-    uint64_t *to = &blocks;
-    static_assert(sizeof(Counts) % sizeof(uint64_t) == 0, "all are counts");
-    for (size_t i = 0; i < sizeof(Counts) / sizeof(uint64_t); i++)
-        to[i] += from[i];
+    enum { COUNT = sizeof(Counts) / sizeof(uint64_t) };
+    static_assert(sizeof(Counts) == COUNT * sizeof(uint64_t), "all are counts");
+    uint64_t to[COUNT], from[COUNT];
+    memcpy(to, this, sizeof to);
+    memcpy(from, &other, sizeof from);
+    for (int i = 0; i < COUNT; i++) to[i] += from[i];
+    memcpy((void *)this, to, sizeof to);
 }
 
 // A xorshift generator: Marsaglia, "Xorshift RNGs" (2003).
@@ -212,19 +214,22 @@ void run_launch(Launch &launch)
         uint32_t index[3] = {(uint32_t)(n % launch.grid[0]),
                              (uint32_t)(n / launch.grid[0] % launch.grid[1]),
                              (uint32_t)(n / launch.grid[0] / launch.grid[1])};
-        bool is_first = i == 0 && launch.views != nullptr;
-        if (is_first) held.reset(new Block(launch));
-        Block &b = is_first ? *held : block;
-        if (is_first) b.stops = Block::BEFORE_ATOMIC;
-        else if (held && i + 1 == count) b.stops = Block::AFTER_ATOMIC;
-        start(b, index);
-        bool is_held = run_block(b);
-        if (is_first && !is_held) held.reset();
+        if (i == 0 && launch.views) {
+            held.reset(new Block(launch));
+            held->stops = Block::BEFORE_ATOMIC;
+            start(*held, index);
+            if (!run_block(*held)) held.reset();
+            continue;
+        }
+        if (held && i + 1 == count) block.stops = Block::AFTER_ATOMIC;
+        start(block, index);
+        run_block(block);
     }
-    for (Block *b : {held.get(), &block}) {
-        if (b == nullptr || b->stops == Block::NEVER) continue;
-        release(*b);
-        run_block(*b);
+    if (held) {
+        for (Block *b : {held.get(), &block}) {
+            release(*b);
+            run_block(*b);
+        }
     }
     if (launch.views) launch.views->end_launch();
 }

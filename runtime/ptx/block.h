@@ -49,12 +49,12 @@ typedef bool (*IsMemory)(uint64_t at, size_t bytes, uint64_t *begin,
                          uint64_t *end);
 
 struct Launch {
-    const Kernel *kernel;
-    const Module *module;
-    uint32_t grid[3], block[3];
+    const Kernel *kernel = nullptr;
+    const Module *module = nullptr;
+    uint32_t grid[3] = {}, block[3] = {};
     std::vector<unsigned char> parameters;
     Options  options;
-    IsMemory is_memory;
+    IsMemory is_memory = nullptr;
     Counts   counts;
     uint64_t range_begin = 0, range_end = 0;    // the last range that was found
     uint64_t random = 0;

@@ -332,10 +332,12 @@ class Runner:
 
 
 def paths_of(word):
-    """The files of the tree that a word of a command names, with any options that follow."""
+    """The files of the tree that a word of a command names, with any options that follow. A folder
+    has a slash in its name; a net may be called like one of the tests' folders."""
     name, *options = word.split(" ", 1)
     for folder in os.path.join(ROOT, "testsuite"), ROOT:
-        found = sorted(glob.glob(os.path.join(folder, name)))
+        found = sorted(path for path in glob.glob(os.path.join(folder, name))
+                       if "/" in name or os.path.isfile(path))
         if found and re.match(r"\w", name):
             return [" ".join([path, *options]) for path in found]
     return []
