@@ -456,6 +456,31 @@ void add_carries(Forms &forms, const std::string &type)
     add_chain<T, MultiplyCarry<S, High>>(forms, "mad", ".hi", type);
 }
 
+// c and the sum of products of a's elements E and b's bytes F, from FIRST on
+template <class E, class F, int FIRST>
+struct ProductSum {
+    static uint32_t of(uint32_t a, uint32_t b, uint32_t c)
+    {
+        for (int k = 0; k < 4 / (int)sizeof(E); k++)
+            c += (uint32_t)(E)(a >> BITS<E> * (uint32_t)k) *
+                 (uint32_t)(F)(b >> 8 * (FIRST + k));
+        return c;
+    }
+};
+
+template <class Bytes, class Halves, class F>
+void add_product_sums(Forms &forms, const std::string &types)
+{
+    typedef uint32_t U;
+    const Group group = Group::INTEGER;
+    add_form(forms, "dp4a" + types,
+             ternary<ProductSum<Bytes, F, 0>, U, U, U, U>(group));
+    add_form(forms, "dp2a.lo" + types,
+             ternary<ProductSum<Halves, F, 0>, U, U, U, U>(group));
+    add_form(forms, "dp2a.hi" + types,
+             ternary<ProductSum<Halves, F, 2>, U, U, U, U>(group));
+}
+
 }
 
 void add_integer_forms(Forms &forms)
@@ -487,6 +512,11 @@ void add_integer_forms(Forms &forms)
              ternary<Funnel<false, false>, U, U, U, U>(group));
     add_form(forms, "shf.r.wrap.b32",
              ternary<Funnel<false, true>, U, U, U, U>(group));
+
+    add_product_sums<uint8_t, uint16_t, uint8_t>(forms, ".u32.u32");
+    add_product_sums<uint8_t, uint16_t, int8_t>(forms, ".u32.s32");
+    add_product_sums<int8_t, int16_t, uint8_t>(forms, ".s32.u32");
+    add_product_sums<int8_t, int16_t, int8_t>(forms, ".s32.s32");
 
     add_carries<uint32_t>(forms, "u32");
     add_carries<int32_t>(forms, "s32");

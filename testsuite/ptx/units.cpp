@@ -417,6 +417,25 @@ Meaning permutation(const Opcode &o)
     });
 }
 
+// dp4a and dp2a: an element's value is its digits less 2^width if its sign is set.
+Meaning product_sum(const Opcode &o)
+{
+    const size_t first = o.name.find("32") - 1, second = o.name.rfind("32") - 1;
+    const bool a_signed = o.name[first] == 's', b_signed = o.name[second] == 's';
+    const bool is_four = o.base() == "dp4a";
+    const int count = is_four ? 4 : 2, from = o.has("hi") ? 2 : 0, width = 32 / count;
+    return lanewise("4|444", {"u32", "u32", "u32"}, [=](const Bits *in) {
+        auto element = [](Bits word, int at, int bits, bool is_signed) {
+            const Integer digits = (Integer)(word >> at * bits) % ((Integer)1 << bits);
+            return is_signed && digits >> (bits - 1) ? digits - ((Integer)1 << bits) : digits;
+        };
+        Integer sum = (Integer)in[2];
+        for (int k = 0; k < count; k++)
+            sum += element(in[0], k, width, a_signed) * element(in[1], from + k, 8, b_signed);
+        return cut(sum, 32);
+    });
+}
+
 // add.cc, addc, addc.cc, and so on
 Meaning chain(const Opcode &o)
 {
@@ -926,6 +945,7 @@ bool find_meaning(const Opcode &o, Meaning &to)
     if (o.is("popc clz brev bfind")) return found(count(o));
     if (o.is("bfe bfi")) return found(field(o));
     if (o.is("prmt lop3 shf")) return found(permutation(o));
+    if (o.is("dp4a dp2a")) return found(product_sum(o));
     if (o.is("shfl")) return found(shuffle(o));
     if (o.is("vote")) return found(vote(o));
     if (o.is("match")) return found(match(o));
@@ -1322,8 +1342,8 @@ const char *const NEEDED =
     "cvt.rn.f32.s64 cvt.rn.f32.u16 cvt.rn.f32.u32 cvt.rn.f64.s32 cvt.rn.f64.s64 cvt.rn.f64.u32 "
     "cvt.rn.f64.u64 cvt.rna.tf32.f32 cvt.rni.s32.f64 cvt.rzi.f64.f64 cvt.rzi.s32.f32 cvt.s64.s32 "
     "cvt.sat.f32.f32 cvt.u16.u32 cvt.u16.u64 cvt.u32.u16 cvt.u32.u64 cvt.u64.u16 cvt.u64.u32 "
-    "div.rn.f32 div.rn.f64 div.s32 div.s64 div.u32 div.u64 ex2.approx.ftz.f32 fma.rm.f32 "
-    "fma.rn.f32 fma.rn.f64 mad.lo.cc.u32 mad.lo.s32 madc.hi.cc.u32 madc.hi.u32 madc.lo.cc.u32 "
+    "div.rn.f32 div.rn.f64 div.s32 div.s64 div.u32 div.u64 dp2a.lo.u32.u32 ex2.approx.ftz.f32 "
+    "fma.rm.f32 fma.rn.f32 fma.rn.f64 mad.lo.cc.u32 mad.lo.s32 madc.hi.cc.u32 madc.hi.u32 madc.lo.cc.u32 "
     "max.f32 max.s32 max.s64 max.u64 min.f32 min.s64 min.u64 mov.b32 mov.b64 mov.f32 mov.f64 "
     "mov.pred mov.u16 mov.u32 mov.u64 mul.hi.s32 mul.hi.s64 mul.hi.u32 mul.hi.u64 mul.lo.s16 "
     "mul.lo.s32 mul.lo.s64 mul.lo.u32 mul.rn.f32 mul.rn.f64 mul.wide.s32 mul.wide.u16 "
