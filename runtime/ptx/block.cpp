@@ -69,14 +69,16 @@ uint32_t special_value(const Block &b, Special which, const Warp &w, int lane)
 void start(Block &b, const uint32_t (&index)[3])
 {
     const Kernel &kernel = *b.launch->kernel;
+    const uint32_t *grid = b.launch->grid;
     std::copy(index, index + 3, b.index);
+    b.number = (index[2] * grid[1] + index[1]) * grid[0] + index[0];
     // Shared memory has no values at first: NaN, and no index that is in range.
     std::fill(b.shared.begin(), b.shared.end(), (unsigned char)0xff);
-    if (b.races) b.races->start();
     for (Warp &w : b.warps) {
         w.alive = w.started;
         w.carry = 0;
         w.copies.clear();
+        w.doubts.clear();
         w.epoch = w.meetings = 0;
         for (int l = 0; l < WARP; l++) {
             w.pc[l] = kernel.entry;
@@ -180,7 +182,7 @@ Block::Block(Launch &of) : launch(&of), index{0, 0, 0}
     warps.resize((threads + WARP - 1) / WARP);
     frames.reset(new unsigned char[each * warps.size() + LINE]());
     auto *at = (unsigned char *)to_line((size_t)frames.get());
-    if (of.options.find_races) races.reset(new Races(shared.size()));
+    if (of.options.find_races) races.reset(new Races(true, false));
     for (size_t i = 0; i < warps.size(); i++, at += each) {
         Warp &w = warps[i];
         w.frame = at;
@@ -208,6 +210,8 @@ void run_launch(Launch &launch)
     std::unique_ptr<Block> held;
     if (launch.options.check_fences && launch.kernel->has_atomics && count > 1)
         launch.views.reset(new Views);
+    if (launch.options.find_races)
+        launch.races.reset(new Races(false, !launch.kernel->has_atomics));
     uint64_t first = launch.options.seed % count;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t n = (first + i) % count;

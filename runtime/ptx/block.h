@@ -59,6 +59,7 @@ struct Launch {
     uint64_t range_begin = 0, range_end = 0;    // the last range that was found
     uint64_t random = 0;
     std::unique_ptr<Views> views;   // if blocks may talk to each other
+    std::unique_ptr<Races> races;   // in global memory
 
     Launch();
     ~Launch();
@@ -68,10 +69,11 @@ struct Launch {
 struct Block {
     Launch  *launch;
     uint32_t index[3];
+    uint32_t number = 0;            // of the launch's blocks
     std::vector<unsigned char> shared;
     std::vector<Warp> warps;
     std::unique_ptr<unsigned char[]> frames;
-    std::unique_ptr<Races> races;
+    std::unique_ptr<Races> races;   // in shared memory
     // Stops of blocks that may talk to each other: views.h.
     enum { NEVER, BEFORE_ATOMIC, AFTER_ATOMIC } stops = NEVER;
 

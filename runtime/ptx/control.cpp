@@ -163,6 +163,7 @@ void run_together(Warp &w, Running run)
             Mask p = w.predicate[i.guard];
             lanes &= i.guard_negated ? ~p : p;
         }
+        if (!w.doubts.empty()) w.doubts.follow(w, i, run.lanes, lanes);
         kernel.has_run[run.pc] = 1;
         counts.instructions++;
         counts.lanes += (uint64_t)__builtin_popcount(lanes);

@@ -298,6 +298,7 @@ class Decoder {
             return;
         case 'p':
             i.slot[k] = o.name == "_" ? NO_SLOT : predicate_of(s, o.name);
+            i.predicates |= (uint16_t)(1 << k);
             if (o.negated) i.negated |= (uint8_t)(1 << k);
             k++;
             return;

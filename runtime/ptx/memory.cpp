@@ -192,6 +192,38 @@ void count_passes(Counts::Passes &passes, const uint64_t (&at)[WARP], int bytes,
 
 }
 
+namespace {
+
+// A lane's access to shared or global memory, for races.  A load's elements are
+// looked at each by itself.
+void note_bytes(Warp &w, const Instruction &i, Space space, int lane,
+                uint64_t at, size_t bytes, bool is_store)
+{
+    if (space == Space::GENERIC) {
+        space = space_of(at);
+        if (space != Space::GLOBAL) at &= IN_WINDOW;
+    }
+    if (space != Space::GLOBAL && space != Space::SHARED) return;
+    Races &races = space == Space::GLOBAL ? *w.block->launch->races
+                                          : *w.block->races;
+    if (is_store) {
+        races.write(w, i, lane, at, bytes);
+        return;
+    }
+    bool is_load = i.flow == Flow::NEXT && i.results == i.count;
+    size_t each = is_load ? i.bytes : bytes;
+    for (size_t k = 0; k * each < bytes; k++) {
+        std::string how = races.read(w, lane, at + k * each, each);
+        if (how.empty()) continue;
+        how = "thread " + std::to_string(w.index * WARP + lane) +
+              " read at line " + std::to_string(i.line) + " " + how;
+        if (!is_load) fault(i, "%s", how.c_str());
+        w.doubts.add(i.slot[k], 1u << lane, how);
+    }
+}
+
+}
+
 void note_access(Warp &w, const Instruction &i, Space space,
                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
                  bool is_store)
@@ -205,14 +237,10 @@ void note_access(Warp &w, const Instruction &i, Space space,
             count_passes(is_store ? c.store_shared : c.load_shared, at, bytes,
                          lanes);
     }
-    if (w.block->races == nullptr || space != Space::SHARED) return;
-    for (int l = 0; l < WARP; l++) {
-        if (!(lanes >> l & 1)) continue;
-        if (is_store)
-            w.block->races->write(w, i, l, at[l], (size_t)bytes);
-        else
-            w.block->races->read(w, i, l, at[l], (size_t)bytes);
-    }
+    if (!launch.options.find_races || space == Space::LOCAL) return;
+    for (int l = 0; l < WARP; l++)
+        if (lanes >> l & 1)
+            note_bytes(w, i, space, l, at[l], (size_t)bytes, is_store);
 }
 
 void Seen::read(Warp &w, const uint64_t (&at)[WARP], int count, Mask lanes,

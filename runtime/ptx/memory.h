@@ -26,7 +26,7 @@ void find_bytes(Warp &w, const Instruction &i, Space space,
                 const uint64_t (&at)[WARP], int bytes, Mask lanes,
                 unsigned char *(&where)[WARP]);
 
-// Counts a request of a warp, and looks for races in shared memory.
+// Counts a request of a warp, and looks for races.
 void note_access(Warp &w, const Instruction &i, Space space,
                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
                  bool is_store);

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "doubt.h"
+
 namespace ptx {
 
 constexpr int WARP = 32;
@@ -58,7 +60,8 @@ struct Instruction {
     uint8_t  register_bytes = 0;    // of the registers of a load or store
     uint8_t  address_bytes = 0;     // of an address's base; 0: it has none
     uint8_t  results = 0;           // the first slots are results
-    uint8_t  negated = 0;           // bit k: slot k is a negated predicate
+    uint16_t predicates = 0;        // bit k: slot k is a predicate
+    uint8_t  negated = 0;           // bit k: it is negated
     bool     is_signed = false;     // what memory gives is extended by its sign
     int32_t  line = 0;              // of the text
     const char *name = "";
@@ -89,6 +92,7 @@ struct Warp {
     uint32_t groups[WARP];          // copies committed so far
     std::vector<uint32_t> returns[WARP];
     std::vector<Copy> copies;
+    Doubts doubts;
     uint32_t epoch;                 // barriers passed
     uint32_t meetings;              // and of the warp alone
     uint64_t seen[WARP];            // of each lane's last fence: views.h
