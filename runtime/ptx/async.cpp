@@ -39,12 +39,13 @@ void copy_async(Warp &w, const Instruction &i, Mask lanes)
     if (c.bytes != 4 && c.bytes != 8 && c.bytes != 16)
         fault(i, "it copies %d bytes", c.bytes);
     find_bytes(w, i, Space::SHARED, c.to, c.bytes, lanes, where);
-    note_access(w, i, Space::SHARED, c.to, c.bytes, lanes, true);
+    note_access(w, i, Space::SHARED, c.to, c.bytes, lanes,
+                Access::STORE);
     if (reading & lanes) {
         find_bytes(w, i, Space::GLOBAL, c.from, c.bytes, reading & lanes,
                    where);
         note_access(w, i, Space::GLOBAL, c.from, c.bytes, reading & lanes,
-                    false);
+                    Access::LOAD);
     }
     w.copies.push_back(c);
 }

@@ -21,17 +21,6 @@ void fault(const Instruction &of, const char *format, ...)
                 text};
 }
 
-void Counts::add(const Counts &other)
-{
-    enum { COUNT = sizeof(Counts) / sizeof(uint64_t) };
-    static_assert(sizeof(Counts) == COUNT * sizeof(uint64_t), "all are counts");
-    uint64_t to[COUNT], from[COUNT];
-    memcpy(to, this, sizeof to);
-    memcpy(from, &other, sizeof from);
-    for (int i = 0; i < COUNT; i++) to[i] += from[i];
-    memcpy((void *)this, to, sizeof to);
-}
-
 // A xorshift generator: Marsaglia, "Xorshift RNGs" (2003).
 uint32_t Launch::draw(uint32_t below)
 {
@@ -92,7 +81,8 @@ void start(Block &b, const uint32_t (&index)[3])
                 w.at<uint32_t>(s.slot)[l] = special_value(b, s.which, w, l);
     }
     b.launch->counts.blocks++;
-    b.launch->counts.warps += b.warps.size();
+    for (const Warp &w : b.warps)
+        b.launch->counts.threads += (uint64_t)__builtin_popcount(w.started);
 }
 
 // All lanes that live wait at a barrier: it must be the same one.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "counts.h"
 #include "decode.h"
 #include "warp.h"
 
@@ -15,24 +16,6 @@ namespace ptx {
 
 class Races;                        // race.h
 class Views;                        // views.h
-
-// Counts of a launch, as a profiler gives them.
-struct Counts {
-    uint64_t blocks = 0, warps = 0;
-    uint64_t instructions = 0;      // of warps
-    uint64_t lanes = 0;             // of these, lanes that took part
-    uint64_t groups[(int)Group::COUNT] = {};
-    uint64_t branches = 0, divergent = 0;
-    // Requests of a warp to global memory; sectors of 32 bytes that they touch;
-    // the fewest sectors with room for their bytes.
-    struct Traffic { uint64_t requests = 0, sectors = 0, least = 0; };
-    Traffic load, store;
-    // Requests to shared memory, and passes over its 32 banks of 4 bytes.
-    struct Passes { uint64_t requests = 0, passes = 0, least = 0; };
-    Passes load_shared, store_shared;
-
-    void add(const Counts &other);
-};
 
 // Checks and counts of a launch.
 struct Options {

@@ -147,6 +147,13 @@ void come_back(Warp &w, Mask lanes)
     }
 }
 
+// The lanes wait until the block is released: views.h.
+void hold(Warp &w, const Running &run)
+{
+    set_pc(w, run.lanes, run.pc);
+    set_state(w, run.lanes, Lane::HELD);
+}
+
 // Runs the lanes to a place where others may be chosen.
 void run_together(Warp &w, Running run)
 {
@@ -163,21 +170,22 @@ void run_together(Warp &w, Running run)
             Mask p = w.predicate[i.guard];
             lanes &= i.guard_negated ? ~p : p;
         }
+        bool stops = w.block->stops != Block::NEVER &&
+                     i.group == Group::ATOMIC && lanes != 0;
+        if (stops && w.block->stops == Block::BEFORE_ATOMIC) {
+            hold(w, run);
+            return;
+        }
         if (!w.doubts.empty()) w.doubts.follow(w, i, run.lanes, lanes);
         kernel.has_run[run.pc] = 1;
         counts.instructions++;
-        counts.lanes += (uint64_t)__builtin_popcount(lanes);
+        counts.lanes += (uint64_t)__builtin_popcount(run.lanes);
         counts.groups[(int)i.group]++;
         if (i.flow == Flow::NEXT) {
-            bool stops = i.group == Group::ATOMIC && lanes != 0 &&
-                         w.block->stops != Block::NEVER;
-            if (!stops || w.block->stops == Block::AFTER_ATOMIC) {
-                if (lanes != 0) i.run(w, i, lanes);
-                run.pc++;
-            }
+            if (lanes != 0) i.run(w, i, lanes);
+            run.pc++;
             if (stops) {
-                set_pc(w, run.lanes, run.pc);
-                set_state(w, run.lanes, Lane::HELD);
+                hold(w, run);
                 return;
             }
             continue;

@@ -8,7 +8,8 @@
 //     CNNC_HOST_PTX_FENCES=1      shows stores of other blocks after fences
 //     CNNC_HOST_PTX_SEED=N        random orders of blocks, warps and lanes
 //     CNNC_HOST_PTX_TRUNCATE=1    sums of tensor cores, in a model of a GPU
-//     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler
+//     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler,
+//                                 without init's launches on no samples
 //     CNNC_HOST_PTX_LINES=FILE    writes the lines that have run, each with its
 //                                 kernel's launches and largest grid
 #include <cmath>
@@ -24,7 +25,6 @@
 namespace {
 
 using ptx::Counts;
-using ptx::Group;
 
 std::string demangled(const char *symbol)
 {
@@ -68,8 +68,8 @@ std::string plain(std::string name)
 
 struct Row {
     std::string kernel;
-    long launches = 0, compared = 0, equal = 0;
-    Counts counts;
+    long launches = 0, counted = 0, compared = 0, equal = 0;
+    Counts counts;                              // of those counted
 };
 
 struct Session {
@@ -80,11 +80,26 @@ struct Session {
     std::map<std::pair<int, std::string>, Row> rows;
     ptx::Options options;
     bool both = false;
+    FILE *table = nullptr;
     std::string failure;                        // of the file
 };
 
 void write_table();
 void write_lines();
+
+// Opens the table first, so that a run does not end without it.
+void open_table(Session &s)
+{
+    const char *path = getenv("CNNC_HOST_PTX_TABLE");
+    if (!path) return;
+    if (s.options.seed != 0 || s.options.check_fences)
+        s.failure = "CNNC_HOST_PTX_TABLE counts in ascending order, and goes "
+                    "neither with CNNC_HOST_PTX_SEED nor with "
+                    "CNNC_HOST_PTX_FENCES";
+    else if (!(s.table = fopen(path, "w")))
+        s.failure = std::string("can't write '") + path + "'";
+    s.options.count_memory = true;
+}
 
 Session &session()
 {
@@ -104,10 +119,8 @@ Session &session()
         made->options.truncate = is_asked("CNNC_HOST_PTX_TRUNCATE");
         const char *seed = getenv("CNNC_HOST_PTX_SEED");
         if (seed) made->options.seed = strtoull(seed, nullptr, 10);
-        if (getenv("CNNC_HOST_PTX_TABLE") || made->both) {
-            made->options.count_memory = getenv("CNNC_HOST_PTX_TABLE");
-            atexit(write_table);
-        }
+        open_table(*made);
+        if (made->table || made->both) atexit(write_table);
         if (getenv("CNNC_HOST_PTX_LINES")) atexit(write_lines);
         return made;
     }();
@@ -135,7 +148,9 @@ bool is_memory(uint64_t at, size_t bytes, uint64_t *begin, uint64_t *end)
     return true;
 }
 
-void interpret(Session &s, const HostLaunch &launch, Counts &counts)
+// Counts a launch, but not the first one of a step: the calls init and attach
+// run each step once, on no samples.
+void interpret(Session &s, const HostLaunch &launch, Row &row)
 {
     ptx::Launch own;
     own.kernel = &kernel_of(s, launch);
@@ -159,7 +174,9 @@ void interpret(Session &s, const HostLaunch &launch, Counts &counts)
     own.options = s.options;
     own.is_memory = is_memory;
     run_launch(own);
-    counts.add(own.counts);
+    if (row.launches++ == 0 && launch.step >= 0) return;
+    row.counted++;
+    row.counts.add(own.counts);
 }
 
 typedef std::vector<std::vector<unsigned char>> Bytes;
@@ -219,31 +236,20 @@ void write_table()
         fprintf(stderr, "host: %ld launches run both ways, %ld equal\n",
                 compared, equal);
     }
-    const char *path = getenv("CNNC_HOST_PTX_TABLE");
-    FILE *file = path ? fopen(path, "w") : nullptr;
-    if (!file) return;
-    fprintf(file, "step launches blocks instructions lanes matrix integer "
-                  "float move convert load_sectors load_least store_sectors "
-                  "store_least shared_passes shared_least branches divergent "
-                  "kernel\n");
+    if (!s.table) return;
+    fputs("step launches", s.table);
+    for (const ptx::Column &c : columns_of(Counts()))
+        fprintf(s.table, " %s", c.name);
+    fputs(" kernel\n", s.table);
     for (const auto &r : s.rows) {
-        const Counts &c = r.second.counts;
-        auto group = [&](Group g) {
-            return (unsigned long long)c.groups[(int)g];
-        };
-        typedef unsigned long long Big;
-        fprintf(file, "%d %ld %llu %llu %llu %llu %llu %llu %llu %llu %llu "
-                      "%llu %llu %llu %llu %llu %llu %llu %s\n",
-                r.first.first, r.second.launches, (Big)c.blocks,
-                (Big)c.instructions, (Big)c.lanes, group(Group::MATRIX),
-                group(Group::INTEGER), group(Group::FLOAT), group(Group::MOVE),
-                group(Group::CONVERT), (Big)c.load.sectors, (Big)c.load.least,
-                (Big)c.store.sectors, (Big)c.store.least,
-                (Big)c.load_shared.passes + c.store_shared.passes,
-                (Big)c.load_shared.least + c.store_shared.least,
-                (Big)c.branches, (Big)c.divergent, r.second.kernel.c_str());
+        if (r.second.counted == 0) continue;
+        fprintf(s.table, "%d %ld", r.first.first, r.second.counted);
+        for (const ptx::Column &c : columns_of(r.second.counts))
+            fprintf(s.table, " %llu", (unsigned long long)c.count);
+        fprintf(s.table, " %s\n", r.second.kernel.c_str());
     }
-    fclose(file);
+    if (ferror(s.table) | fclose(s.table))
+        report("the table of counts can't be written");
 }
 
 void write_lines()
@@ -279,10 +285,9 @@ cudaError_t host_run_ptx(const HostLaunch &launch,
     }
     Row &row = s.rows[{launch.step, launch.symbol}];
     row.kernel = launch.kernel;
-    row.launches++;
     try {
         if (!s.both) {
-            interpret(s, launch, row.counts);
+            interpret(s, launch, row);
             return cudaSuccess;
         }
         std::vector<DeviceRange> ranges = device_ranges();
@@ -290,7 +295,7 @@ cudaError_t host_run_ptx(const HostLaunch &launch,
         cudaError_t error = twin(launch);
         Bytes after = bytes_of(ranges);
         restore(ranges, before);
-        interpret(s, launch, row.counts);
+        interpret(s, launch, row);
         row.compared++;
         row.equal += compare(launch, ranges, after);
         restore(ranges, after);

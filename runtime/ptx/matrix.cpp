@@ -29,7 +29,8 @@ void load_matrices(Warp &w, const Instruction &i, Mask)
     addresses_of(w, i, i.count, i.number, at);
     Mask lanes = i.count == 4 ? ALL_LANES : (1u << MATRIX * i.count) - 1;
     find_bytes(w, i, Space::SHARED, at, MATRIX * 2, lanes, row);
-    note_access(w, i, Space::SHARED, at, MATRIX * 2, lanes, false);
+    note_access(w, i, Space::SHARED, at, MATRIX * 2, lanes,
+                Access::LOAD);
     uint32_t words[4][WARP];
     for (int m = 0; m < i.count; m++)
         for (int l = 0; l < WARP; l++)

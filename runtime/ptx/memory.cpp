@@ -93,6 +93,53 @@ Space space_of(uint64_t generic)
                                     : Space::GLOBAL;
 }
 
+// Calls f(space, addresses in it, lanes) for the lanes of each space in turn.
+template <class F>
+void each_space(const uint64_t (&at)[WARP], Mask lanes, const F &f)
+{
+    for (Space own : {Space::GLOBAL, Space::SHARED, Space::LOCAL}) {
+        Mask those = 0;
+        uint64_t inside[WARP];
+        for (int l = 0; l < WARP; l++) {
+            those |= (Mask)(space_of(at[l]) == own) << l;
+            inside[l] = own == Space::GLOBAL ? at[l] : at[l] & IN_WINDOW;
+        }
+        if ((those & lanes) != 0) f(own, inside, those & lanes);
+    }
+}
+
+// Looks for races of a lane's load.  Each of its elements may be doubtful.
+void find_races_of_load(Warp &w, const Instruction &i, Races &races, int lane,
+                        uint64_t at, size_t bytes)
+{
+    bool is_load = i.flow == Flow::NEXT && i.results == i.count;
+    size_t each = is_load ? i.bytes : bytes;
+    for (size_t k = 0; k * each < bytes; k++) {
+        std::string how = races.read(w, lane, at + k * each, each);
+        if (how.empty()) continue;
+        how = "thread " + std::to_string(w.index * WARP + lane) +
+              " read at line " + std::to_string(i.line) + " " + how;
+        if (!is_load) fault(i, "%s", how.c_str());
+        w.doubts.add(i.slot[k], 1u << lane, how);
+    }
+}
+
+void find_races(Warp &w, const Instruction &i, Space space,
+                const uint64_t (&at)[WARP], int bytes, Mask lanes,
+                Access access)
+{
+    if (space != Space::GLOBAL && space != Space::SHARED) return;
+    Races &races = space == Space::GLOBAL ? *w.block->launch->races
+                                          : *w.block->races;
+    for (int l = 0; l < WARP; l++) {
+        if (!(lanes >> l & 1)) continue;
+        if (access == Access::STORE)
+            races.write(w, i, l, at[l], (size_t)bytes);
+        else
+            find_races_of_load(w, i, races, l, at[l], (size_t)bytes);
+    }
+}
+
 }
 
 void find_bytes(Warp &w, const Instruction &i, Space space,
@@ -133,114 +180,48 @@ void find_bytes(Warp &w, const Instruction &i, Space space,
     case Space::GENERIC:
         break;
     }
-    // Lanes of each space in turn.
-    for (Space own : {Space::GLOBAL, Space::SHARED, Space::LOCAL}) {
-        Mask those = 0;
-        uint64_t inside[WARP];
-        for (int l = 0; l < WARP; l++) {
-            those |= (Mask)(space_of(at[l]) == own) << l;
-            inside[l] = own == Space::GLOBAL ? at[l] : at[l] & IN_WINDOW;
-        }
-        if ((those & lanes) == 0) continue;
+    each_space(at, lanes, [&](Space own, const uint64_t (&inside)[WARP],
+                              Mask those) {
         unsigned char *places[WARP];
-        find_bytes(w, i, own, inside, bytes, those & lanes, places);
+        find_bytes(w, i, own, inside, bytes, those, places);
         for (int l = 0; l < WARP; l++)
-            if ((those & lanes) >> l & 1) where[l] = places[l];
-    }
+            if (those >> l & 1) where[l] = places[l];
+    });
 }
 
-namespace {
-
-// Sectors of 32 bytes that the lanes touch.
-void count_sectors(Counts::Traffic &traffic, const uint64_t (&at)[WARP],
-                   int bytes, Mask lanes)
+void count_access(Warp &w, Space space, const uint64_t (&at)[WARP], int bytes,
+                  Mask lanes, Access access)
 {
-    const int sector = 32;
-    uint64_t touched[WARP];
-    int n = 0;
-    for (int l = 0; l < WARP; l++)
-        if (lanes >> l & 1) touched[n++] = at[l] / sector;
-    std::sort(touched, touched + n);
-    traffic.requests++;
-    traffic.sectors += (uint64_t)(std::unique(touched, touched + n) - touched);
-    traffic.least += ((uint64_t)(__builtin_popcount(lanes) * bytes) +
-                      sector - 1) / sector;
-}
-
-// Passes over the banks.  Lanes that read one word share it; 8 bytes a lane are
-// two passes of half a warp each, 16 bytes four: that is the least.
-void count_passes(Counts::Passes &passes, const uint64_t (&at)[WARP], int bytes,
-                  Mask lanes)
-{
-    const int banks = 32, bank_bytes = 4;
-    int together = bytes <= bank_bytes ? WARP : WARP * bank_bytes / bytes;
-    passes.requests++;
-    for (int first = 0; first < WARP; first += together) {
-        uint64_t words[WARP];
-        int n = 0, most = 0, in_bank[banks] = {};
-        for (int l = first; l < first + together; l++)
-            for (int k = 0; lanes >> l & 1 && k < (bytes + 3) / 4; k++)
-                words[n++] = at[l] / bank_bytes + (uint64_t)k;
-        std::sort(words, words + n);
-        n = (int)(std::unique(words, words + n) - words);
-        for (int k = 0; k < n; k++)
-            most = std::max(most, ++in_bank[words[k] % banks]);
-        passes.passes += (uint64_t)most;
-        passes.least += n > 0;
-    }
-}
-
-}
-
-namespace {
-
-// A lane's access to shared or global memory, for races.  A load's elements are
-// looked at each by itself.
-void note_bytes(Warp &w, const Instruction &i, Space space, int lane,
-                uint64_t at, size_t bytes, bool is_store)
-{
-    if (space == Space::GENERIC) {
-        space = space_of(at);
-        if (space != Space::GLOBAL) at &= IN_WINDOW;
-    }
-    if (space != Space::GLOBAL && space != Space::SHARED) return;
-    Races &races = space == Space::GLOBAL ? *w.block->launch->races
-                                          : *w.block->races;
-    if (is_store) {
-        races.write(w, i, lane, at, bytes);
-        return;
-    }
-    bool is_load = i.flow == Flow::NEXT && i.results == i.count;
-    size_t each = is_load ? i.bytes : bytes;
-    for (size_t k = 0; k * each < bytes; k++) {
-        std::string how = races.read(w, lane, at + k * each, each);
-        if (how.empty()) continue;
-        how = "thread " + std::to_string(w.index * WARP + lane) +
-              " read at line " + std::to_string(i.line) + " " + how;
-        if (!is_load) fault(i, "%s", how.c_str());
-        w.doubts.add(i.slot[k], 1u << lane, how);
-    }
-}
-
+    Launch &launch = *w.block->launch;
+    Counts &c = launch.counts;
+    if (!launch.options.count_memory) return;
+    if (space == Space::GENERIC)
+        each_space(at, lanes, [&](Space own, const uint64_t (&inside)[WARP],
+                                  Mask those) {
+            count_access(w, own, inside, bytes, those, access);
+        });
+    else if (space == Space::GLOBAL)
+        count_sectors(access == Access::LOAD    ? c.load
+                      : access == Access::STORE ? c.store
+                                                : c.atomic,
+                      at, bytes, lanes);
+    else if (space == Space::SHARED)
+        count_passes(c.shared, at, bytes, lanes);
 }
 
 void note_access(Warp &w, const Instruction &i, Space space,
                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
-                 bool is_store)
+                 Access access)
 {
-    Launch &launch = *w.block->launch;
-    if (launch.options.count_memory) {
-        Counts &c = launch.counts;
-        if (space == Space::GLOBAL)
-            count_sectors(is_store ? c.store : c.load, at, bytes, lanes);
-        if (space == Space::SHARED)
-            count_passes(is_store ? c.store_shared : c.load_shared, at, bytes,
-                         lanes);
-    }
-    if (!launch.options.find_races || space == Space::LOCAL) return;
-    for (int l = 0; l < WARP; l++)
-        if (lanes >> l & 1)
-            note_bytes(w, i, space, l, at[l], (size_t)bytes, is_store);
+    count_access(w, space, at, bytes, lanes, access);
+    if (!w.block->launch->options.find_races) return;
+    if (space == Space::GENERIC)
+        each_space(at, lanes, [&](Space own, const uint64_t (&inside)[WARP],
+                                  Mask those) {
+            find_races(w, i, own, inside, bytes, those, access);
+        });
+    else
+        find_races(w, i, space, at, bytes, lanes, access);
 }
 
 void Seen::read(Warp &w, const uint64_t (&at)[WARP], int count, Mask lanes,
@@ -328,7 +309,7 @@ void load(Warp &w, const Instruction &i, Mask lanes)
     unsigned char *from[WARP];
     addresses_of(w, i, i.count, i.number, at);
     find_bytes(w, i, space, at, i.bytes * i.count, lanes, from);
-    note_access(w, i, space, at, i.bytes * i.count, lanes, false);
+    note_access(w, i, space, at, i.bytes * i.count, lanes, Access::LOAD);
     Seen seen;
     if (has_views(w, space)) seen.read(w, at, i.bytes * i.count, lanes, from);
     for (int k = 0; k < i.count; k++)
@@ -344,7 +325,7 @@ void store(Warp &w, const Instruction &i, Mask lanes)
     unsigned char *to[WARP];
     addresses_of(w, i, 0, i.number, at);
     find_bytes(w, i, space, at, i.bytes * i.count, lanes, to);
-    note_access(w, i, space, at, i.bytes * i.count, lanes, true);
+    note_access(w, i, space, at, i.bytes * i.count, lanes, Access::STORE);
     Seen seen;
     bool views = has_views(w, space);
     for (int l = 0; views && l < WARP; l++) to[l] = seen.bytes[l];
@@ -375,6 +356,7 @@ void atomic(Warp &w, const Instruction &i, Mask lanes)
     unsigned char *where[WARP] = {};
     addresses_of(w, i, has_result, i.number, at);
     find_bytes(w, i, space, at, sizeof(T), lanes, where);
+    count_access(w, space, at, sizeof(T), lanes, Access::ATOMIC);
     const T *operand = w.at<T>(i.slot[has_result + 1]);
     for (int l = 0; l < WARP; l++) {
         if (!(lanes >> l & 1)) continue;
@@ -398,6 +380,7 @@ void compare_and_swap(Warp &w, const Instruction &i, Mask lanes)
     unsigned char *where[WARP] = {};
     addresses_of(w, i, 1, i.number, at);
     find_bytes(w, i, space, at, sizeof(T), lanes, where);
+    count_access(w, space, at, sizeof(T), lanes, Access::ATOMIC);
     const T *wanted = w.at<T>(i.slot[2]), *next = w.at<T>(i.slot[3]);
     for (int l = 0; l < WARP; l++) {
         if (!(lanes >> l & 1)) continue;
@@ -543,7 +526,7 @@ void add_memory_forms(Forms &forms)
                  Group::STORE_GLOBAL);
     add_accesses(forms, "ld.param", load<Space::PARAM>, false, Group::MOVE);
     add_accesses(forms, "ld.const", load<Space::CONST>, false,
-                 Group::LOAD_GLOBAL);
+                 Group::MOVE);
     forms["copy.local"] = {copy_local, "", Group::MOVE};
 
     add_atomics<Space::GLOBAL>(forms, "global.");

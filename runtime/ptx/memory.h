@@ -26,10 +26,16 @@ void find_bytes(Warp &w, const Instruction &i, Space space,
                 const uint64_t (&at)[WARP], int bytes, Mask lanes,
                 unsigned char *(&where)[WARP]);
 
-// Counts a request of a warp, and looks for races.
+enum class Access { LOAD, STORE, ATOMIC };
+
+// Counts a request of a warp.
+void count_access(Warp &w, Space space, const uint64_t (&at)[WARP], int bytes,
+                  Mask lanes, Access access);
+
+// The same, and looks for races.
 void note_access(Warp &w, const Instruction &i, Space space,
                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
-                 bool is_store);
+                 Access access);
 
 // The bytes that a lane of this launch sees, if blocks may talk to each other:
 // copies, which take the places in `where`.
