@@ -74,8 +74,9 @@ void Doubts::set(int32_t slot, bool is_predicate, Mask lanes, Mask doubtful,
     for (size_t n = 0; n < registers.size(); n++) {
         Register &r = registers[n];
         if (r.slot != slot || r.is_predicate != is_predicate) continue;
-        r.lanes = (r.lanes & ~lanes) | doubtful;
-        if (doubtful != 0) r.why = why;
+        r.lanes &= ~lanes;
+        if (r.lanes == 0) r.why = why;
+        r.lanes |= doubtful;
         if (r.lanes == 0) {
             r = registers.back();
             registers.pop_back();

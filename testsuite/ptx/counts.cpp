@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "block.h"
+#include "small_kernel.h"
 
 using namespace ptx;
 
@@ -14,30 +14,10 @@ namespace {
 
 struct Case {
     const char *name;
-    const char *body;           // %r0: the thread; %d0: global, %d1: generic shared memory
+    const char *body;
     const char *counts;         // columns and their numbers
     uint32_t threads = 32, blocks = 1;
 };
-
-// Each kernel begins with these.
-const char *const head =
-    ".version 9.0\n.target sm_80\n.address_size 64\n"
-    ".global .align 128 .b8 memory[8192];\n"
-    ".visible .entry kernel()\n{\n"
-    ".reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<16>;\n.reg .b64 %d<8>;\n"
-    ".reg .f32 %f<16>;\n.reg .f64 %e<4>;\n"
-    ".shared .align 128 .b8 shared[8192];\n.local .align 16 .b8 local[64];\n"
-    "mov.u32 %r0, %tid.x;\n"
-    "mov.u64 %d0, memory;\n"
-    "mov.u64 %d1, shared;\ncvta.shared.u64 %d1, %d1;\n"
-    "mov.u32 %r8, shared;\n"
-    "mov.u32 %r9, 0;\n";
-
-// Set %d2 to an address in global memory, and %r2 to one in shared memory, of this many bytes a
-// lane.
-#define AT(bytes)                                                                                  \
-    "mul.lo.u32 %r1, %r0, " #bytes ";\ncvt.u64.u32 %d2, %r1;\nadd.s64 %d2, %d0, %d2;\n"            \
-    "add.s32 %r2, %r8, %r1;\n"
 
 const Case cases[] = {
     {"words side by side", AT(4) "ld.global.u32 %r3, [%d2];\nst.global.u32 [%d2], %r3;",
@@ -129,23 +109,14 @@ const Case cases[] = {
      "branches 0 divergent 0 instructions 9 lanes 288"},
 };
 
-bool is_memory(uint64_t, size_t, uint64_t *, uint64_t *) { return false; }
-
 std::map<std::string, uint64_t> counts_of(const Case &c, bool checks_fences)
 {
-    Module module(parse(std::string(head) + c.body + "\nret;\n}\n", c.name));
-    Launch launch;
-    launch.kernel = &module.kernel("kernel");
-    launch.module = &module;
-    for (int i = 0; i < 3; i++) launch.grid[i] = launch.block[i] = 1;
-    launch.grid[0] = c.blocks;
-    launch.block[0] = c.threads;
-    launch.options.count_memory = true;
-    launch.options.check_fences = checks_fences;
-    launch.is_memory = is_memory;
-    run_launch(launch);
+    Options options;
+    options.count_memory = true;
+    options.check_fences = checks_fences;
     std::map<std::string, uint64_t> counts;
-    for (const Column &column : columns_of(launch.counts)) counts[column.name] = column.count;
+    Counts all = run_small_kernel(c.name, c.body, c.threads, c.blocks, options);
+    for (const Column &column : columns_of(all)) counts[column.name] = column.count;
     return counts;
 }
 
