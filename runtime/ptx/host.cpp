@@ -20,6 +20,7 @@
 
 #include "../host/host.h"
 #include "block.h"
+#include "host_launch.h"
 
 namespace {
 
@@ -72,11 +73,17 @@ struct Row {
     Counts counts;
 };
 
+// A kernel, or null until a launch names it, and the module that has it.
+struct Found {
+    const ptx::Kernel *kernel;
+    const ptx::Module *module;
+};
+
 struct Session {
     std::mutex lock;
-    std::unique_ptr<ptx::Module> module;
+    std::unique_ptr<ptx::Module> module;        // null: cudart has them
     std::map<std::string, std::string> names;   // plain -> mangled
-    std::map<const char *, const ptx::Kernel *> kernels;
+    std::map<const char *, Found> kernels;      // by a launch's symbol
     std::map<std::pair<int, std::string>, Row> rows;
     ptx::Options options;
     bool both = false;
@@ -91,10 +98,10 @@ Session &session()
     static Session &s = *[] {
         auto *made = new Session;
         const char *path = getenv("CNNC_HOST_PTX");
-        try {
-            made->module = ptx::read_module(path ? path : "");
+        if (path && *path) try {
+            made->module = ptx::read_module(path);
             for (const std::string &name : made->module->kernel_names())
-                made->names[plain(demangled(name.c_str()))] = name;
+                made->names[ptx::plain_name(name.c_str())] = name;
         } catch (const std::exception &error) {
             made->failure = error.what();
         }
@@ -114,16 +121,16 @@ Session &session()
     return s;
 }
 
-const ptx::Kernel &kernel_of(Session &s, const HostLaunch &launch)
+Found find_kernel(Session &s, const HostLaunch &launch)
 {
-    const ptx::Kernel *&kernel = s.kernels[launch.symbol];
-    if (kernel) return *kernel;
+    Found &known = s.kernels[launch.symbol];
+    if (known.kernel) return known;
     std::string name = plain(kernel_in(demangled(launch.symbol)));
     auto found = s.names.find(name);
     if (found == s.names.end())
         throw ptx::Fault{"the PTX has no kernel " + name};
-    kernel = &s.module->kernel(found->second);
-    return *kernel;
+    known = {&s.module->kernel(found->second), s.module.get()};
+    return known;
 }
 
 bool is_memory(uint64_t at, size_t bytes, uint64_t *begin, uint64_t *end)
@@ -138,8 +145,9 @@ bool is_memory(uint64_t at, size_t bytes, uint64_t *begin, uint64_t *end)
 void interpret(Session &s, const HostLaunch &launch, Counts &counts)
 {
     ptx::Launch own;
-    own.kernel = &kernel_of(s, launch);
-    own.module = s.module.get();
+    Found found = find_kernel(s, launch);
+    own.kernel = found.kernel;
+    own.module = found.module;
     const HostExtent *extents[2] = {&launch.grid, &launch.block};
     uint32_t *sizes[2] = {own.grid, own.block};
     for (int i = 0; i < 2; i++) {
@@ -250,8 +258,10 @@ void write_lines()
 {
     std::map<int, const ptx::Kernel *> lines;
     for (const auto &k : session().kernels)
-        for (size_t i = 0; i < k.second->code.size(); i++)
-            if (k.second->has_run[i]) lines[k.second->code[i].line] = k.second;
+        for (size_t i = 0; k.second.kernel && i < k.second.kernel->code.size();
+             i++)
+            if (k.second.kernel->has_run[i])
+                lines[k.second.kernel->code[i].line] = k.second.kernel;
     FILE *file = fopen(getenv("CNNC_HOST_PTX_LINES"), "w");
     if (!file) return;
     for (const auto &line : lines)
@@ -261,6 +271,19 @@ void write_lines()
     fclose(file);
 }
 
+}
+
+void ptx::add_kernel(const char *symbol, const Kernel &kernel,
+                     const Module &module)
+{
+    Session &s = session();
+    std::lock_guard<std::mutex> hold(s.lock);
+    s.kernels[symbol] = {&kernel, &module};
+}
+
+std::string ptx::plain_name(const char *mangled)
+{
+    return plain(demangled(mangled));
 }
 
 cudaError_t host_run_ptx(const HostLaunch &launch,
@@ -275,6 +298,10 @@ cudaError_t host_run_ptx(const HostLaunch &launch,
     }
     if (!launch.symbol) {
         report("compile the emitted file with -DCNNC_HOST_PTX");
+        return cudaErrorLaunchFailure;
+    }
+    if (s.both && !launch.threads) {
+        report("CNNC_HOST_PTX_BOTH=1 wants a program that g++ has compiled");
         return cudaErrorLaunchFailure;
     }
     Row &row = s.rows[{launch.step, launch.symbol}];
