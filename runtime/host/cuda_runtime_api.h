@@ -134,13 +134,13 @@ typedef struct cudaDeviceProp {
     size_t totalConstMem;
     int    major, minor;
     size_t room2[2];
-    int    multiProcessorCount, integrated, room3[44];
+    int    multiProcessorCount, integrated, room3[40];
     size_t surfaceAlignment;
     int    room4[9];
     int    l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
     int    room5[3];
     size_t sharedMemPerMultiprocessor;
-    int    room6[89];
+    int    room6[94];
 } cudaDeviceProp;
 
 typedef struct cudaFuncAttributes {

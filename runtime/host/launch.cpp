@@ -29,7 +29,8 @@ struct PlainName {
     explicit PlainName(const char *kernel)
     {
         size_t length = strlen(kernel);
-        bool wrapped = length > 1 && kernel[0] == '(';
+        bool wrapped = length > 1 && kernel[0] == '(' &&
+                       kernel[length - 1] == ')';
         snprintf(text, sizeof text, "%.*s", (int)(length - 2 * wrapped),
                  kernel + wrapped);
     }

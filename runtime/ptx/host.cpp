@@ -11,6 +11,7 @@
 //     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler
 //     CNNC_HOST_PTX_LINES=FILE    writes the lines that have run, each with its
 //                                 kernel's launches and largest grid
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -48,22 +49,26 @@ std::string kernel_in(const std::string &name)
     return kernel;
 }
 
-// The same without blanks, a leading "void " and the parameters: how g++'s and
-// nvcc's names agree.
-std::string plain(std::string name)
+// The same without a leading "void " and the parameters.
+std::string without_parameters(std::string name)
 {
     if (name.compare(0, 5, "void ") == 0) name = name.substr(5);
     int depth = 0;
-    std::string result;
-    for (char c : name) {
-        if (c == '<') depth++;
-        if (c == '>') depth--;
-        if (c == '(' && depth == 0) {
-            // "(anonymous namespace)" is no list of parameters.
-            if (!result.empty() && result.back() != ':') break;
-        }
-        if (c != ' ') result += c;
+    for (size_t i = 0; i < name.size(); i++) {
+        if (name[i] == '<') depth++;
+        if (name[i] == '>') depth--;
+        // "(anonymous namespace)" is no list of parameters.
+        if (name[i] == '(' && depth == 0 && i > 0 && name[i - 1] != ':')
+            return name.substr(0, i);
     }
+    return name;
+}
+
+// The same without blanks: how g++'s and nvcc's names agree.
+std::string plain(const std::string &name)
+{
+    std::string result = without_parameters(name);
+    result.erase(std::remove(result.begin(), result.end(), ' '), result.end());
     return result;
 }
 
@@ -101,7 +106,7 @@ Session &session()
         if (path && *path) try {
             made->module = ptx::read_module(path);
             for (const std::string &name : made->module->kernel_names())
-                made->names[ptx::plain_name(name.c_str())] = name;
+                made->names[plain(demangled(name.c_str()))] = name;
         } catch (const std::exception &error) {
             made->failure = error.what();
         }
@@ -283,7 +288,7 @@ void ptx::add_kernel(const char *symbol, const Kernel &kernel,
 
 std::string ptx::plain_name(const char *mangled)
 {
-    return plain(demangled(mangled));
+    return without_parameters(demangled(mangled));
 }
 
 cudaError_t host_run_ptx(const HostLaunch &launch,

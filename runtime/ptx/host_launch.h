@@ -1,4 +1,4 @@
-// Kernels of a program that nvcc has compiled: how cudart gives them to host.cpp.
+// How cudart gives the kernels of a program, which nvcc compiled, to host.cpp.
 #ifndef CNNC_PTX_HOST_LAUNCH_H
 #define CNNC_PTX_HOST_LAUNCH_H
 

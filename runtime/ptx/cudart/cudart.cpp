@@ -27,8 +27,8 @@ struct Variable {
     size_t      bytes;
 };
 
-// What a launch's arguments start with; the bytes of the parameters follow, as
-// the kernel places them.
+// The first part of a launch's arguments.  The bytes of the parameters follow,
+// as the kernel places them.
 struct alignas(16) Head {
     const ptx::Kernel *kernel;
 };
@@ -140,8 +140,9 @@ cudaError_t launch(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
     for (size_t i = 0; i < code.parameters.size(); i++)
         memcpy(all.bytes + code.parameters[i].offset, arguments[i],
                code.parameters[i].bytes);
-    return host_launch({-1, kernel->name.c_str(), grid, block, stream, nullptr, &all, nullptr,
-                        0, sizeof all.head + code.parameter_bytes,
+    return host_launch({-1, kernel->name.c_str(), grid, block, stream, nullptr,
+                        &all, nullptr, 0,
+                        sizeof all.head + code.parameter_bytes,
                         kernel->symbol.c_str(), find_arguments});
 }
 
@@ -188,7 +189,7 @@ cudaError_t find_part(const void *symbol, size_t bytes, size_t offset,
 
 extern "C" {
 
-// ---- what nvcc's host code calls before main ----------------------------------
+// ---- calls of nvcc's host code before main ---------------------------------
 
 void **__cudaRegisterFatBinary(void *wrapper)
 {
@@ -228,7 +229,7 @@ void __cudaRegisterVar(void **program, char *variable, char *, const char *name,
     registry().variables[variable] = {(Program *)program, name, bytes};
 }
 
-// ---- launches -----------------------------------------------------------------
+// ---- launches --------------------------------------------------------------
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                      cudaStream_t stream)
@@ -278,7 +279,7 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
     return launch(kernel, grid, block, arguments, shared, stream);
 }
 
-// ---- device variables ---------------------------------------------------------
+// ---- device variables ------------------------------------------------------
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 {
@@ -326,7 +327,8 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from,
     char *to;
     if (call.error) return call.error;
     cudaError_t error = find_part(symbol, bytes, offset, &to);
-    return error ? finish(error) : cudaMemcpyAsync(to, from, bytes, kind, stream);
+    return error ? finish(error)
+                 : cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol,
@@ -337,7 +339,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol,
     char *from;
     if (call.error) return call.error;
     cudaError_t error = find_part(symbol, bytes, offset, &from);
-    return error ? finish(error) : cudaMemcpyAsync(to, from, bytes, kind, stream);
+    return error ? finish(error)
+                 : cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
 }
