@@ -34,7 +34,7 @@ struct Entry {
 };
 
 const char *const ADVICE =
-    "; compile with nvcc -arch=sm_80 --no-compress -cudart shared";
+    "; compile with nvcc -arch=sm_80 --no-compress -cudart shared, no -rdc";
 
 [[noreturn]] void fail(const std::string &what)
 {
