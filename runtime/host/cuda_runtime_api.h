@@ -15,7 +15,7 @@
 
 // Distinguishes this runtime from CUDA's own, for tests of its internals.
 #define CUDA_ON_HOST 1
-#define CUDART_VERSION 12000
+#define CUDART_VERSION 13000
 #define CUDART_CB
 
 #ifdef __cplusplus
@@ -32,11 +32,14 @@ extern "C" {
     X(cudaErrorMemoryAllocation, 2, "out of memory")                           \
     X(cudaErrorInitializationError, 3, "initialization error")                 \
     X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")      \
+    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                     \
     X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")             \
     X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")\
     X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")           \
     X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")            \
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                   \
+    X(cudaErrorNoKernelImageForDevice, 209,                                    \
+      "no kernel image is available for execution on the device")              \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")          \
     X(cudaErrorIllegalState, 401,                                              \
       "the operation cannot be performed in the present state")                \
@@ -119,24 +122,38 @@ typedef struct CUgraph_st *cudaGraph_t;
 struct CUgraphExec_st;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 
+// The structs are laid out as CUDA 13's.  Members without a value here are only
+// room.
 typedef struct cudaDeviceProp {
     char   name[256];
-    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerMultiprocessor;
-    int    regsPerBlock, warpSize, maxThreadsPerBlock;
-    int    maxThreadsDim[3], maxGridSize[3];
-    int    major, minor, multiProcessorCount, l2CacheSize;
-    int    maxThreadsPerMultiProcessor, integrated;
+    char   room1[28];
+    size_t totalGlobalMem, sharedMemPerBlock;
+    int    regsPerBlock, warpSize;
+    size_t memPitch;
+    int    maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+    size_t totalConstMem;
+    int    major, minor;
+    size_t room2[2];
+    int    multiProcessorCount, integrated, room3[40];
+    size_t surfaceAlignment;
+    int    room4[9];
+    int    l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
+    int    room5[3];
+    size_t sharedMemPerMultiprocessor;
+    int    room6[94];
 } cudaDeviceProp;
 
 typedef struct cudaFuncAttributes {
     size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
     int    maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
+    int    cacheModeCA, maxDynamicSharedSizeBytes, room[24];
 } cudaFuncAttributes;
 
 typedef struct cudaPointerAttributes {
     cudaMemoryType type;
     int            device;
     void          *devicePointer, *hostPointer;
+    long           room[8];
 } cudaPointerAttributes;
 
 // errors.cpp.  A failed call is remembered until cudaGetLastError.  After a

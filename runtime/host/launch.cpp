@@ -29,7 +29,8 @@ struct PlainName {
     explicit PlainName(const char *kernel)
     {
         size_t length = strlen(kernel);
-        bool wrapped = length > 1 && kernel[0] == '(';
+        bool wrapped = length > 1 && kernel[0] == '(' &&
+                       kernel[length - 1] == ')';
         snprintf(text, sizeof text, "%.*s", (int)(length - 2 * wrapped),
                  kernel + wrapped);
     }
@@ -138,11 +139,11 @@ cudaError_t run_twin(const HostLaunch &launch)
 }
 
 // Runs the kernel as this program was compiled, or, with CNNC_HOST_PTX, as nvcc
-// compiled it.
+// compiled it.  A launch without code for the host is nvcc's.
 cudaError_t run(const HostLaunch &launch)
 {
     static const bool has_ptx = is_asked("CNNC_HOST_PTX");
-    if (!has_ptx) return run_twin(launch);
+    if (!has_ptx && launch.threads) return run_twin(launch);
     if (host_run_ptx) return host_run_ptx(launch, run_twin);
     report("CNNC_HOST_PTX wants runtime/ptx/*.cpp in the program");
     return cudaErrorLaunchFailure;
@@ -189,10 +190,11 @@ cudaError_t check_launch(const HostLaunch &launch)
 
 }
 
-void host_launch(const HostLaunch &asked)
+cudaError_t host_launch(const HostLaunch &asked)
 {
     Call call(asked.kernel, asked.step);
-    if (call.error || finish(cudaSuccess)) return;
+    if (call.error) return call.error;
+    if (cudaError_t error = finish(cudaSuccess)) return error;
     note_step(asked.step);
     PlainName name(asked.kernel);
     HostLaunch launch = asked;
@@ -205,5 +207,5 @@ void host_launch(const HostLaunch &asked)
         error = give_work(launch.stream,
                           [kept] { return do_launch(kept->launch); });
     }
-    if (error) fail(error);
+    return error ? fail(error) : cudaSuccess;
 }

@@ -38,7 +38,7 @@ struct HostLaunch {
     const char  *kernel;                // as written, with parentheses
     HostExtent   grid, block;
     cudaStream_t stream;
-    void       (*threads)(const void *); // runs the remaining threads
+    void       (*threads)(const void *); // runs the remaining threads, or 0
     const void  *arguments;
     const volatile void *const *pointers; // pointers among arguments
     int          pointer_count;
@@ -48,9 +48,9 @@ struct HostLaunch {
     int        (*find)(const void *arguments, const void **each);
 };
 
-// launch.cpp: checks and runs a launch.  A failure leaves an error for
-// cudaGetLastError.
-void host_launch(const HostLaunch &asked);
+// launch.cpp: checks and runs a launch.  A failure leaves its error for
+// cudaGetLastError, too.
+cudaError_t host_launch(const HostLaunch &asked);
 
 // True if the block is one-dimensional and none of its threads has waited yet.
 // While it is true, the block is a plain loop.

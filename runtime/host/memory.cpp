@@ -294,7 +294,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
                    : pinned ? cudaMemoryTypeHost
                             : cudaMemoryTypeUnregistered,
                    0, device || pinned ? address : nullptr,
-                   device ? nullptr : address};
+                   device ? nullptr : address, {}};
     return finish(cudaSuccess);
 }
 

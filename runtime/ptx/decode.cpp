@@ -659,6 +659,14 @@ const Kernel &Module::kernel(const std::string &name)
     return parts->kernels[name] = std::move(kernel);
 }
 
+void *Module::variable(const std::string &name, size_t *bytes) const
+{
+    auto found = parts->globals.find(name);
+    if (found == parts->globals.end()) return nullptr;
+    *bytes = found->second.bytes;
+    return found->second.at;
+}
+
 bool Module::contains(uint64_t at, size_t bytes) const
 {
     // NOLINTNEXTLINE(readability-use-anyofallof)

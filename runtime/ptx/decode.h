@@ -55,6 +55,9 @@ public:
     // Throws TextError, also for a name that is no kernel's.
     const Kernel &kernel(const std::string &name);
 
+    // Returns the address of a variable, and its size.  Null: there is none.
+    void *variable(const std::string &name, size_t *bytes) const;
+
     // True if the bytes are in a variable of the module.
     bool contains(uint64_t at, size_t bytes) const;
 

@@ -12,6 +12,7 @@
 //                                 without init's launches on no samples
 //     CNNC_HOST_PTX_LINES=FILE    writes the lines that have run, each with its
 //                                 kernel's launches and largest grid
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -21,6 +22,7 @@
 
 #include "../host/host.h"
 #include "block.h"
+#include "host_launch.h"
 
 namespace {
 
@@ -47,22 +49,26 @@ std::string kernel_in(const std::string &name)
     return kernel;
 }
 
-// The same without blanks, a leading "void " and the parameters: how g++'s and
-// nvcc's names agree.
-std::string plain(std::string name)
+// The same without a leading "void " and the parameters.
+std::string without_parameters(std::string name)
 {
     if (name.compare(0, 5, "void ") == 0) name = name.substr(5);
     int depth = 0;
-    std::string result;
-    for (char c : name) {
-        if (c == '<') depth++;
-        if (c == '>') depth--;
-        if (c == '(' && depth == 0) {
-            // "(anonymous namespace)" is no list of parameters.
-            if (!result.empty() && result.back() != ':') break;
-        }
-        if (c != ' ') result += c;
+    for (size_t i = 0; i < name.size(); i++) {
+        if (name[i] == '<') depth++;
+        if (name[i] == '>') depth--;
+        // "(anonymous namespace)" is no list of parameters.
+        if (name[i] == '(' && depth == 0 && i > 0 && name[i - 1] != ':')
+            return name.substr(0, i);
     }
+    return name;
+}
+
+// The same without blanks: how g++'s and nvcc's names agree.
+std::string plain(const std::string &name)
+{
+    std::string result = without_parameters(name);
+    result.erase(std::remove(result.begin(), result.end(), ' '), result.end());
     return result;
 }
 
@@ -72,11 +78,17 @@ struct Row {
     Counts counts;                              // of those counted
 };
 
+// A kernel, or null until a launch names it, and the module that has it.
+struct Found {
+    const ptx::Kernel *kernel;
+    const ptx::Module *module;
+};
+
 struct Session {
     std::mutex lock;
-    std::unique_ptr<ptx::Module> module;
+    std::unique_ptr<ptx::Module> module;        // null: cudart has them
     std::map<std::string, std::string> names;   // plain -> mangled
-    std::map<const char *, const ptx::Kernel *> kernels;
+    std::map<const char *, Found> kernels;      // by a launch's symbol
     std::map<std::pair<int, std::string>, Row> rows;
     ptx::Options options;
     bool both = false;
@@ -106,8 +118,8 @@ Session &session()
     static Session &s = *[] {
         auto *made = new Session;
         const char *path = getenv("CNNC_HOST_PTX");
-        try {
-            made->module = ptx::read_module(path ? path : "");
+        if (path && *path) try {
+            made->module = ptx::read_module(path);
             for (const std::string &name : made->module->kernel_names())
                 made->names[plain(demangled(name.c_str()))] = name;
         } catch (const std::exception &error) {
@@ -127,16 +139,16 @@ Session &session()
     return s;
 }
 
-const ptx::Kernel &kernel_of(Session &s, const HostLaunch &launch)
+Found find_kernel(Session &s, const HostLaunch &launch)
 {
-    const ptx::Kernel *&kernel = s.kernels[launch.symbol];
-    if (kernel) return *kernel;
+    Found &known = s.kernels[launch.symbol];
+    if (known.kernel) return known;
     std::string name = plain(kernel_in(demangled(launch.symbol)));
     auto found = s.names.find(name);
     if (found == s.names.end())
         throw ptx::Fault{"the PTX has no kernel " + name};
-    kernel = &s.module->kernel(found->second);
-    return *kernel;
+    known = {&s.module->kernel(found->second), s.module.get()};
+    return known;
 }
 
 bool is_memory(uint64_t at, size_t bytes, uint64_t *begin, uint64_t *end)
@@ -153,8 +165,9 @@ bool is_memory(uint64_t at, size_t bytes, uint64_t *begin, uint64_t *end)
 void interpret(Session &s, const HostLaunch &launch, Row &row)
 {
     ptx::Launch own;
-    own.kernel = &kernel_of(s, launch);
-    own.module = s.module.get();
+    Found found = find_kernel(s, launch);
+    own.kernel = found.kernel;
+    own.module = found.module;
     const HostExtent *extents[2] = {&launch.grid, &launch.block};
     uint32_t *sizes[2] = {own.grid, own.block};
     for (int i = 0; i < 2; i++) {
@@ -256,8 +269,10 @@ void write_lines()
 {
     std::map<int, const ptx::Kernel *> lines;
     for (const auto &k : session().kernels)
-        for (size_t i = 0; i < k.second->code.size(); i++)
-            if (k.second->has_run[i]) lines[k.second->code[i].line] = k.second;
+        for (size_t i = 0; k.second.kernel && i < k.second.kernel->code.size();
+             i++)
+            if (k.second.kernel->has_run[i])
+                lines[k.second.kernel->code[i].line] = k.second.kernel;
     FILE *file = fopen(getenv("CNNC_HOST_PTX_LINES"), "w");
     if (!file) return;
     for (const auto &line : lines)
@@ -267,6 +282,19 @@ void write_lines()
     fclose(file);
 }
 
+}
+
+void ptx::add_kernel(const char *symbol, const Kernel &kernel,
+                     const Module &module)
+{
+    Session &s = session();
+    std::lock_guard<std::mutex> hold(s.lock);
+    s.kernels[symbol] = {&kernel, &module};
+}
+
+std::string ptx::plain_name(const char *mangled)
+{
+    return without_parameters(demangled(mangled));
 }
 
 cudaError_t host_run_ptx(const HostLaunch &launch,
@@ -281,6 +309,10 @@ cudaError_t host_run_ptx(const HostLaunch &launch,
     }
     if (!launch.symbol) {
         report("compile the emitted file with -DCNNC_HOST_PTX");
+        return cudaErrorLaunchFailure;
+    }
+    if (s.both && !launch.threads) {
+        report("CNNC_HOST_PTX_BOTH=1 wants a program that g++ has compiled");
         return cudaErrorLaunchFailure;
     }
     Row &row = s.rows[{launch.step, launch.symbol}];

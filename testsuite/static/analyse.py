@@ -38,7 +38,7 @@ COMPILER = ("ir", "passes", "codegen", "frontend", "runtime/pack")
 def sources(root):
     """The compiler, the packer, and in C++ the host runtime and the trainer."""
     files = [f for folder in COMPILER for f in sorted((root / folder).rglob("*.c"))]
-    return files, [*(f for folder in ("runtime/host", "runtime/ptx")
+    return files, [*(f for folder in ("runtime/host", "runtime/ptx", "runtime/ptx/cudart")
                      for f in sorted((root / folder).glob("*.cpp"))),
                    root / "testsuite/static/trainer.cpp"]
 
