@@ -22,7 +22,7 @@ public:
     bool empty() const { return registers.empty(); }
     void clear() { registers.clear(); }
 
-    // What a load of these lanes has put into a register.
+    // A load of these lanes has put a doubtful value into a register.
     void add(int32_t slot, Mask lanes, const std::string &why);
 
     // Before an instruction runs for `lanes`, whose guard was asked for those

@@ -2,8 +2,8 @@
 // it, and no barrier comes between.  Threads of a warp also have bar.warp.sync.
 // No barrier orders two blocks.
 //
-// Blocks of a kernel with atomics may wait for each other: views.h is the model
-// of what they see, and accesses of different blocks are no race here.
+// Blocks of a kernel with atomics may wait for each other.  Accesses of
+// different blocks are no race there; views.h is the model of their stores.
 #ifndef CNNC_PTX_RACE_H
 #define CNNC_PTX_RACE_H
 
