@@ -13,7 +13,7 @@ template <class X>
 static __device__ inline real softmax_sum(const X &row, long long classes, real &largest)
 {
     real sum = 0;
-    largest = row[0];
+    largest = -(real)INFINITY;          // each lane reads its own: the row may be overwritten
     for (long long o = threadIdx.x % 32; o < classes; o += 32)
         largest = fmax(largest, (real)row[o]);
     for (int flip = 16; flip > 0; flip /= 2)
