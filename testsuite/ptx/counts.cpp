@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "block.h"
+#include "../../runtime/ptx/block.h"
 
 using namespace ptx;
 
@@ -144,8 +144,12 @@ std::map<std::string, uint64_t> counts_of(const Case &c, bool checks_fences)
     launch.options.check_fences = checks_fences;
     launch.is_memory = is_memory;
     run_launch(launch);
+    // Two launches have twice the counts of one.
+    Counts both = launch.counts;
+    both.add(launch.counts);
     std::map<std::string, uint64_t> counts;
-    for (const Column &column : columns_of(launch.counts)) counts[column.name] = column.count;
+    for (const Column &column : columns_of(both)) counts[column.name] = column.count;
+    for (const Column &column : columns_of(launch.counts)) counts[column.name] -= column.count;
     return counts;
 }
 
