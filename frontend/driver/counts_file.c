@@ -29,7 +29,7 @@ typedef struct CountsTable {
     Reader      r;
     PageInput  *page;
     StepCounts *counts[MODE_COUNT];
-    int64_t    *grid[MODE_COUNT];   // blocks of each step's launch
+    int64_t    *grid[MODE_COUNT];   // blocks of each step; 0: no kernel
     int         column[COUNTS + 1]; // by count, and of the step; NONE
     int         column_count;       // of numbers
 } CountsTable;
@@ -89,7 +89,8 @@ static void find_grids(CountsTable *t, Mode mode)
         Launch launch = { .g = NULL };
         if (!is_launch(&g->nodes[id])) continue;
         group_launch(g, id, &launch);
-        t->grid[mode][step++] = launch.grid;
+        bool has_kernel = !launch.library && !launch.copy;
+        t->grid[mode][step++] = has_kernel ? launch.grid : 0;
     }
 }
 
@@ -112,17 +113,17 @@ static void add_counts(CountsTable *t, const int64_t *values, Word kernel)
                                          PRId64, number));
         return;
     }
-    const char *name = plan->steps[step].kernel;
-    if (name == NULL || !is_kernel(name, kernel)) {
-        fail_at(r, kernel.text,
-                arena_print(r->arena, "step %" PRId64 " of this program is %s",
-                            number, name != NULL ? arena_print(r->arena,
-                            "a launch of %s", name) : "no kernel"));
-        return;
-    }
     if (t->counts[plan->mode] == NULL) find_grids(t, plan->mode);
     StepCounts *counts = &t->counts[plan->mode][step];
     int64_t grid = t->grid[plan->mode][step];
+    const char *name = plan->steps[step].kernel;
+    if (grid == 0 || !is_kernel(name, kernel)) {
+        const char *own = grid == 0 ? "no kernel" :
+                          arena_print(r->arena, "a launch of %s", name);
+        fail_at(r, kernel.text, arena_print(r->arena, "step %" PRId64 " of "
+                                            "this program is %s", number, own));
+        return;
+    }
     if (counts->of[COUNT_LAUNCHES] > 0) {
         fail_at(r, r->start, arena_print(r->arena, "step %" PRId64 " is there "
                                          "twice", number));
@@ -166,7 +167,7 @@ static void check_whole(CountsTable *t)
         const StepCounts *counts = t->counts[mode];
         is_empty = is_empty && counts == NULL;
         for (int i = 0; counts != NULL && i < plan->step_count; i++)
-            if (mode != EVAL && plan->steps[i].kernel != NULL &&
+            if (mode != EVAL && t->grid[mode][i] > 0 &&
                 counts[i].of[COUNT_LAUNCHES] == 0) {
                 read_fail(&t->r, arena_print(t->r.arena, "step %d is missing, "
                                              "a launch of %s", i,

@@ -21,7 +21,7 @@ def emitted(cnnc, *options):
 
 def launches(text):
     """The number, kernel and blocks of each step of an emitted file."""
-    for match in re.finditer(r"^ +STEP\((\d+), ", text, re.MULTILINE):
+    for match in re.finditer(r"^ +STEP\((\d+),\s+", text, re.MULTILINE):
         at, depth = match.end(), 0
         while depth or text[at] != ",":
             depth += {"(": 1, ")": -1}.get(text[at], 0)
