@@ -32,6 +32,8 @@ static void head(const PageInput *in, const PageProgram *p, FILE *out)
         if (in->plan[mode] != NULL)
             fprintf(out, "<a href=\"#%s\">%s</a>", mode_names[mode], titles[mode]);
     if (p->plan->step_count > 0) fputs("<a href=\"#peak\">Peak</a>", out);
+    if (in->counts[p->plan->mode] != NULL)
+        fprintf(out, "<a href=\"#%s-counts\">Counts</a>", mode_names[p->plan->mode]);
     fputs("<a href=\"#passes\">Passes</a>", out);
     if (in->costs.count > 0) fputs("<a href=\"#costs\">Cost</a>", out);
     if (in->capacity_count > 0) fputs("<a href=\"#batches\">Batch</a>", out);
@@ -169,9 +171,13 @@ void print_page(const PageInput *in, FILE *out)
         PageProgram *p = page_program(in, (Mode)mode, out);
         if (first == NULL) head(in, p, out);
         program(p);
-        if (first != NULL) continue;
+        if (first != NULL) {
+            page_counts(p);
+            continue;
+        }
         first = p;
         if (p->plan->step_count > 0) page_peak(p);
+        page_counts(p);
         page_passes(p);
         page_curve(p);
         page_batches(p);

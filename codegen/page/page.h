@@ -29,6 +29,20 @@ typedef struct Capacity {
     bool    is_limit;               // --batch allows no larger one
 } Capacity;
 
+// Counts of a profiler: instructions of warps, and products of tensor cores. A request of a warp to
+// memory takes sectors or passes, and there is a least number (runtime/ptx/README.md).
+typedef enum Count {
+    COUNT_LAUNCHES, COUNT_BLOCKS, COUNT_INSTRUCTIONS, COUNT_LANES, COUNT_PRODUCTS, COUNT_BRANCHES,
+    COUNT_DIVERGENT, COUNT_LOADS, COUNT_LOAD_BYTES, COUNT_LOAD_SECTORS, COUNT_LOAD_LEAST,
+    COUNT_STORES, COUNT_STORE_BYTES, COUNT_STORE_SECTORS, COUNT_STORE_LEAST, COUNT_SHARED,
+    COUNT_SHARED_PASSES, COUNT_SHARED_LEAST,
+    COUNTS
+} Count;
+
+typedef struct StepCounts {
+    int64_t of[COUNTS];                     // no launches: the step was not counted
+} StepCounts;
+
 typedef struct PageInput {
     Arena            *arena;
     const char       *file, *command_line;  // as typed, without directories
@@ -40,6 +54,7 @@ typedef struct PageInput {
     int               point_count;
     const Capacity   *capacities;
     int               capacity_count;       // 0: the batch can't be chosen
+    const StepCounts *counts[MODE_COUNT];   // of each step of the plan; NULL: not requested
     ArenaCosts        costs;                // count is 0 if they were not requested
     bool              quoted;               // the page quotes the program's sources
 } PageInput;

@@ -83,6 +83,7 @@ void page_sources(PageProgram *p);
 void page_passes(PageProgram *p);                       // page_sizes.c
 void page_batches(PageProgram *p);
 void page_curve(PageProgram *p);                        // page_curve.c
+void page_counts(const PageProgram *p);                 // page_counts.c
 
 extern const char page_style[];     // page.css, embedded
 

@@ -22,9 +22,9 @@ static bool is_repeated(const Diag *diag, int32_t i)
     return false;
 }
 
-// Prints the rules; also is one more dependency, or NULL.
-static void print_rules(const Diag *diag, const char *also, const char *target,
-                        FILE *out)
+// Prints the rules; each of also is one more dependency, or NULL.
+static void print_rules(const Diag *diag, const char *const also[2],
+                        const char *target, FILE *out)
 {
     print_word(target, out);
     fputc(':', out);
@@ -33,9 +33,11 @@ static void print_rules(const Diag *diag, const char *also, const char *target,
         fputc(' ', out);
         print_word(diag->sources[i].name, out);
     }
-    if (also != NULL) fputc(' ', out), print_word(also, out);
+    for (int i = 0; i < 2; i++)
+        if (also[i] != NULL) fputc(' ', out), print_word(also[i], out);
     fputc('\n', out);
-    if (also != NULL) print_word(also, out), fputs(":\n", out);
+    for (int i = 0; i < 2; i++)
+        if (also[i] != NULL) print_word(also[i], out), fputs(":\n", out);
     for (int32_t i = 1; i < diag->source_count; i++) {
         if (is_repeated(diag, i)) continue;
         print_word(diag->sources[i].name, out);
@@ -56,6 +58,6 @@ bool open_dependencies(const Options *o, Output *out)
 
 void print_dependencies(const Options *o, const Input *in, FILE *out)
 {
-    if (o->depend)
-        print_rules(in->diag, o->gpu_file, target_of(o, in), out);
+    const char *const also[2] = { o->gpu_file, o->counts };
+    if (o->depend) print_rules(in->diag, also, target_of(o, in), out);
 }

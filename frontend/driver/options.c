@@ -186,6 +186,12 @@ static int set_report(Options *o, const char *value)
     return -1;
 }
 
+static int set_counts(Options *o, const char *value)
+{
+    o->counts = value;
+    return -1;
+}
+
 static int set_summary(Options *o, const char *value)
 {
     (void)value;
@@ -304,6 +310,8 @@ const Flag flags[] = {
     { "--curve", NULL, "memory against cost, as a table, or in --report's page",
       set_curve },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
+    { "--counts", "FILE", "counts of each launch for that page (runtime/ptx)",
+      set_counts },
     { "--tune", NULL, "write a program that measures tiles for --gpu",
       set_tune },
     { "--gpus", NULL, "list the GPUs", set_gpus },

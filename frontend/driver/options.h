@@ -20,6 +20,7 @@ typedef struct Options Options;
 struct Options {
     Arena          *arena;
     const char     *input, *output, *header, *report;
+    const char     *counts;         // file of counts for the report, or NULL
     const char     *prefix;         // of the emitted file's symbols, or NULL
     const char     *command_line;   // as typed, without directories
     FrontendOptions frontend;

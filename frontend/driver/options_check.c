@@ -41,9 +41,9 @@ const char *depend_path(const Options *o)
 // Returns a file that is written twice, or both read and written; NULL if none.
 static const char *clash(const Options *o)
 {
-    enum { READ = 2, FILES = 6 };
-    const char *file[FILES] = { o->input, o->gpu_file, o->output, o->header,
-                                o->report, depend_path(o) };
+    enum { READ = 3, FILES = 7 };
+    const char *file[FILES] = { o->input, o->gpu_file, o->counts, o->output,
+                                o->header, o->report, depend_path(o) };
     for (int i = READ; i < FILES; i++)
         for (int j = 0; j < i && file[i] != NULL; j++)
             if (file[j] != NULL && same_file(file[i], file[j])) return file[i];
@@ -56,6 +56,7 @@ static bool taken_program(const Options *o)
 {
     const struct { const char *option, *file, *example; } takes[] = {
         { "--report", o->report, "--report page.html" },
+        { "--counts", o->counts, "--counts counts.txt" },
         { "-o", o->output, "-o net.cu" },
         { "--header", o->header, "--header net.h" },
         { "-MF", o->depend_file, "-MF net.d" },
@@ -116,6 +117,8 @@ int options_check(const Options *o)
           "output:" },
         { o->report != NULL && stops, "--report needs a whole plan, and does "
           "not go with --stop-after:" },
+        { o->counts != NULL && o->report == NULL, "--counts is for the page "
+          "of --report:" },
         { stops && o->emit != EMIT_IR, "--stop-after goes with --emit ir:" },
         { is_cuda && o->frontend.mode == EVAL && is_file, "--mode eval is a "
           "part of train and has no file of its own:" },

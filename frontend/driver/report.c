@@ -87,6 +87,8 @@ bool report_plan(const Input *in, const Options *o, FILE *out)
         (trains && (!add_program(&page, in, o, EVAL) ||
                     !add_program(&page, in, o, INFER))))
         return false;
+    if (o->counts != NULL && !read_counts(o->counts, in->diag, &page))
+        return false;
     last = file_size(&page, mode);
     page.row_count = compare_rows(in, o, &last, rows);
     if (page.row_count == 0) return false;

@@ -57,6 +57,8 @@ Sheet *list_curve(const Input *in, const Options *o);
 
 // report.c: writes the plan as a page.  False after errors.
 bool report_plan(const Input *in, const Options *o, FILE *out);
+// counts_file.c: reads the counts of the page's launches.  False after errors.
+bool read_counts(const char *path, Diag *diag, PageInput *page);
 
 // over_budget.c: notes for the error that a placed graph exceeds its budget:
 // the values alive at its fullest step.

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "block.h"
-#include "race.h"
-#include "views.h"
+#include "../../runtime/ptx/block.h"
+#include "../../runtime/ptx/race.h"
+#include "../../runtime/ptx/views.h"
 
 // Each kernel begins with these. %r0: the thread; %d0: global, %d1: generic shared memory; %r8:
 // shared memory; %r9: 0.

@@ -138,6 +138,7 @@ NAMES = {
     "ir/ops/multibox.c": ("softmax", APPLIED),
     "ir/ops/softmax_cross_entropy.c": ("softmax", APPLIED),
     "ir/ops/slice_batch.c": ("concat", "the gradient of all rows is joined"),
+    "frontend/driver/counts_file.c": ("step", "a column of the table"),
     "frontend/evaluate.c": ("add sub mul div scale", "what the signs + - * / mean"),
     "frontend/finish.c": ("accumulate_metrics", "what gathers losses and metrics at the end"),
     "frontend/foreign.c": ("bias softmax sigmoid", PARAMETERS + "; hints name them"),

@@ -32,6 +32,7 @@ from changed import compared_with, git, has_changed  # noqa: E402
 ROOT = str(Path(__file__).resolve().parents[2])
 TABLE = "testsuite/mutants.txt"
 LIMIT = 900     # seconds of a processor
+SKIPPED = 77    # the status of a command that needs a missing tool
 
 
 # ---- the table ----------------------------------------------------------------------------------
@@ -166,6 +167,8 @@ class Program:
 
 HOST = ("libcnnc_host.a", "-lpthread")
 FUZZ = [f"testsuite/fuzz/{name}.c" for name in ("corpus", "mutate", "random")]
+PTX = [f"runtime/ptx/{path.name}" for path in sorted(Path(ROOT, "runtime/ptx").glob("*.cpp"))
+       if path.name != "host.cpp"]
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 PROGRAMS = {
     "cnnc": Program(["frontend/driver/main.c"]),
@@ -176,12 +179,13 @@ PROGRAMS = {
     "half_numbers": Program(["testsuite/half/numbers.cpp"], (), HOST),
     "interpret": Program(["testsuite/interpret/interpret.c", "testsuite/interpret/differences.c",
                           "testsuite/tools/tensors.c"]),
+    "ptx_counts": Program(["testsuite/ptx/counts.cpp", *PTX], ("-fno-strict-aliasing",)),
     "tensor_layouts": Program(["testsuite/tensor/layouts.cu"], (), HOST, False),
     "tensor_tiles": Program(["testsuite/tensor/tiles.cu"], (), HOST, False),
 }
 FOLDERS = ["codegen", "frontend", "ir", "passes", "runtime", "testsuite"]
 # The files of a build that check_net needs.
-OF_BUILD = ["libcnnc_host.a", "testsuite/compare_tensors", "testsuite/random_tensors",
+OF_BUILD = ["libcnnc_host.a", "libcnnc_ptx.a", "testsuite/compare_tensors", "testsuite/random_tensors",
             "testsuite/sanitize"]
 
 
@@ -211,8 +215,9 @@ class Builder:
             shutil.copy(Path(ROOT, path), self.tree / path)
         for path, text in texts.items():
             (self.tree / path).write_text(text, encoding="utf-8")
+        changed = {*self.texts, *texts}
         self.texts, self.programs = texts, {}
-        self.objects = {key: value for key, value in self.objects.items() if key[0] not in texts}
+        self.objects = {key: value for key, value in self.objects.items() if key[0] not in changed}
 
     def compile(self, source, flags=()):
         """An object, which is kept; of a source from the tree, or of a whole path."""
@@ -231,7 +236,7 @@ class Builder:
     def faulty_objects(self):
         """The objects that come before a library's: of sources of the compiler, its runtime too."""
         yield from (self.compile(path) for path in self.texts if path.endswith(".c"))
-        if not any(path.startswith("runtime/") for path in self.texts):
+        if not any(path.startswith("runtime/") and path.endswith(".cuh") for path in self.texts):
             return
         files = [sorted(self.tree.glob(f"runtime/{name}.cuh"), key=lambda file: file.name)
                  for name in ("kernels/*", "support/*/*", "t*/*")]
@@ -249,7 +254,8 @@ class Builder:
             if not program.cached:
                 self.objects = {}
             objects = [self.compile(source, program.flags)
-                       for source in program.sources if source not in self.texts]
+                       for source in program.sources
+                       if source not in self.texts or not source.endswith(".c")]
             if program.cached:
                 objects += self.faulty_objects()
             libraries = [os.path.join(self.build, word) if word.endswith(".a") else word
@@ -288,6 +294,7 @@ class Runner:
                        "libhost": f"{builder.build}/libcnnc_host.a", "lit": lit, "root": ROOT,
                        "sed": str(self.sed), "tests": f"{ROOT}/testsuite",
                        "tree": str(builder.tree), "work": str(builder.folder)}
+        self.status = 0         # of the last command
 
     def value(self, match):
         name = match[1]
@@ -324,6 +331,7 @@ class Runner:
         try:
             self.builder.plant([*self.test.also, *mutant.edits])
             status, said = self.run(mutant)
+            self.status = status
         except subprocess.CalledProcessError as error:
             return None, str(error)
         if status and not re.search(self.test.says, said, re.MULTILINE):
@@ -383,6 +391,9 @@ def plant(name, build, cc, cxx, lit):
             runner = Runner(test, Builder(folder, build, cc, cxx), lit)
             for mutant in chosen if test.sound else [nothing, *chosen]:
                 found, said = runner.is_found(mutant)
+                if mutant is nothing and runner.status == SKIPPED:
+                    print(said)
+                    sys.exit(SKIPPED)
                 right = found is (mutant is not nothing)
                 failed += not right
                 print(f"{mutant.name}: {'caught' if found else 'not caught'}", flush=True)
