@@ -7,7 +7,8 @@
 #include "softmax_cross_entropy.cuh"
 
 // softmax_forward: y[row,i] = exp(x[row,i]) / the sum of those of the row, less the largest of the
-// row; x, y [rows, width], a warp a row, in a fixed order.  y may be x.
+// row; x, y [rows, width], a warp a row, in a fixed order.  y may be x: each lane reads its own
+// elements alone.
 template <class X = const real *, class Y = real *>
 __global__ void softmax_forward(Y y, X x, long long rows, long long width)
 {

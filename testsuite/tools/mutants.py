@@ -180,6 +180,8 @@ PROGRAMS = {
     "interpret": Program(["testsuite/interpret/interpret.c", "testsuite/interpret/differences.c",
                           "testsuite/tools/tensors.c"]),
     "ptx_counts": Program(["testsuite/ptx/counts.cpp", *PTX], ("-fno-strict-aliasing",)),
+    "ptx_memory_models": Program(["testsuite/ptx/memory_models.cpp", *PTX],
+                                 ("-fno-strict-aliasing",)),
     "tensor_layouts": Program(["testsuite/tensor/layouts.cu"], (), HOST, False),
     "tensor_tiles": Program(["testsuite/tensor/tiles.cu"], (), HOST, False),
 }

@@ -8,12 +8,12 @@
 #include "../vec/reduce.cuh"
 
 // softmax_sum: the sum of exp(logit - largest) over a row, by a warp in a fixed order; NaN if the
-// row has a NaN or +infinity.
+// row has NaN or +infinity.
 template <class X>
 static __device__ inline real softmax_sum(const X &row, long long classes, real &largest)
 {
     real sum = 0;
-    largest = -(real)INFINITY;          // each lane reads its own: the row may be overwritten
+    largest = -INFINITY;
     for (long long o = threadIdx.x % 32; o < classes; o += 32)
         largest = fmax(largest, (real)row[o]);
     for (int flip = 16; flip > 0; flip /= 2)
