@@ -182,6 +182,9 @@ struct HostStep {
 // effects do.
 bool step_begins(const HostStep &step);
 bool step_ends(const HostStep &step);
+// The range that contains the bytes, of those that a step may touch: a buffer
+// of the step, or memory outside arenas.  Without a plan all memory is.
+bool find_step_range(int step, uintptr_t at, size_t bytes, DeviceRange *found);
 void forget_arenas(const void *pointer, size_t bytes);
 bool has_plan();
 

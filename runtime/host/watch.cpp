@@ -307,6 +307,22 @@ bool step_begins(const HostStep &step)
     return true;
 }
 
+bool find_step_range(int step, uintptr_t at, size_t bytes, DeviceRange *found)
+{
+    const Arena *arena = plans().named && step >= 0
+                             ? arena_at((const void *)at) : nullptr;
+    if (!arena) return find_device_range(at, bytes, found);
+    size_t offset = at - arena->start;
+    for (const Touched &t : plans().steps[(size_t)step].touched) {
+        if (!t.holds(offset)) continue;
+        size_t row = offset - (offset - t.offset) % t.stride;
+        if (bytes > row + t.bytes - offset) continue;
+        *found = {arena->start + row, arena->start + row + t.bytes};
+        return true;
+    }
+    return false;
+}
+
 bool step_ends(const HostStep &step)
 {
     if (!plans().named) return true;

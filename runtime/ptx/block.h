@@ -26,7 +26,7 @@ struct Options {
     bool     truncate = false;      // sums of matrix instructions: matrix.cpp
 };
 
-// Memory that kernels may touch: true if the bytes are in one range, whose
+// Memory that the kernel may touch: true if the bytes are in one range, whose
 // bounds it sets.
 typedef bool (*IsMemory)(uint64_t at, size_t bytes, uint64_t *begin,
                          uint64_t *end);
@@ -39,7 +39,8 @@ struct Launch {
     Options  options;
     IsMemory is_memory = nullptr;
     Counts   counts;
-    uint64_t range_begin = 0, range_end = 0;    // the last range that was found
+    struct Range { uint64_t begin, end; };
+    std::vector<Range> ranges;      // that were found
     uint64_t random = 0;
     std::unique_ptr<Views> views;   // if blocks may talk to each other
     std::unique_ptr<Races> races;   // in global memory

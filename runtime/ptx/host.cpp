@@ -91,6 +91,7 @@ struct Session {
     std::map<const char *, Found> kernels;      // by a launch's symbol
     std::map<std::pair<int, std::string>, Row> rows;
     ptx::Options options;
+    int  step = -1;                             // that runs
     bool both = false;
     FILE *table = nullptr;
     std::string failure;                        // of the file
@@ -154,7 +155,8 @@ Found find_kernel(Session &s, const HostLaunch &launch)
 bool is_memory(uint64_t at, size_t bytes, uint64_t *begin, uint64_t *end)
 {
     DeviceRange range;
-    if (!find_device_range((uintptr_t)at, bytes, &range)) return false;
+    if (!find_step_range(session().step, (uintptr_t)at, bytes, &range))
+        return false;
     *begin = range.begin;
     *end = range.end;
     return true;
@@ -186,6 +188,7 @@ void interpret(Session &s, const HostLaunch &launch, Row &row)
                parameters[i].bytes);
     own.options = s.options;
     own.is_memory = is_memory;
+    s.step = launch.step;
     run_launch(own);
     if (row.launches++ == 0 && launch.step >= 0) return;
     row.counted++;

@@ -64,24 +64,34 @@ void check_bounds(const Instruction &i, const uint64_t (&at)[WARP], int bytes,
           (unsigned long long)at[l], of, size);
 }
 
+// True if a range that was found contains the bytes.  It moves up.
+bool is_known(Launch &launch, uint64_t begin, uint64_t end)
+{
+    for (size_t k = 0; k < launch.ranges.size(); k++) {
+        if (begin < launch.ranges[k].begin || end > launch.ranges[k].end)
+            continue;
+        if (k > 0) std::swap(launch.ranges[k], launch.ranges[k / 2]);
+        return true;
+    }
+    return false;
+}
+
 void check_global(Warp &w, const Instruction &i, const uint64_t (&at)[WARP],
                   int bytes, Mask lanes)
 {
     Launch &launch = *w.block->launch;
     Extent e = extent_of(at, lanes);
-    auto is_inside = [&](uint64_t a) {
-        return a >= launch.range_begin &&
-               a + (uint64_t)bytes <= launch.range_end;
-    };
-    if (is_inside(e.low) && is_inside(e.high)) return;
+    if (is_known(launch, e.low, e.high + (uint64_t)bytes)) return;
     int l = first_that_fails(at, lanes, [&](uint64_t a) {
-        return is_inside(a) ||
-               launch.is_memory(a, (size_t)bytes, &launch.range_begin,
-                                &launch.range_end) ||
-               launch.module->contains(a, (size_t)bytes);
+        if (is_known(launch, a, a + (uint64_t)bytes)) return true;
+        Launch::Range range;
+        if (!launch.is_memory(a, (size_t)bytes, &range.begin, &range.end))
+            return launch.module->contains(a, (size_t)bytes);
+        launch.ranges.insert(launch.ranges.begin(), range);
+        return true;
     });
     if (l >= 0)
-        fault(i, "lane %d: %d bytes at 0x%llx, no memory of the device", l,
+        fault(i, "lane %d: %d bytes at 0x%llx, no memory of this launch", l,
               bytes, (unsigned long long)at[l]);
 }
 
