@@ -8,8 +8,8 @@ more copy is left under way. Words of a fragment are swapped, a matrix is transp
 moved. Each barrier and each fence is deleted in turn. Each kernel gets MOST of each other kind. A
 fault is found if the step fails, or if a launch leaves other bytes than the host's C++.
 
-The plan has faults too: a buffer of a step is said to be shorter, so that the step's accesses leave
-it, though not the arena.
+The plan has faults too: a buffer is shorter there, so that a step's accesses leave it, though not
+the arena.
 
 A fault that changes nothing is left out: EXEMPT has the places and the reasons.
 """
