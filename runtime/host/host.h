@@ -185,6 +185,8 @@ bool step_ends(const HostStep &step);
 // The range that contains the bytes, of those that a step may touch: a buffer
 // of the step, or memory outside arenas.  Without a plan all memory is.
 bool find_step_range(int step, uintptr_t at, size_t bytes, DeviceRange *found);
+// All these ranges, which may overlap.
+std::vector<DeviceRange> step_ranges(int step);
 void forget_arenas(const void *pointer, size_t bytes);
 bool has_plan();
 

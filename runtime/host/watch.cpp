@@ -323,6 +323,28 @@ bool find_step_range(int step, uintptr_t at, size_t bytes, DeviceRange *found)
     return false;
 }
 
+std::vector<DeviceRange> step_ranges(int step)
+{
+    std::vector<DeviceRange> ranges = device_ranges(), rest;
+    if (!plans().named || step < 0) return ranges;
+    std::lock_guard<std::mutex> hold(arena_lock);
+    for (const Arena &arena : arenas) {
+        uintptr_t end = arena.start + arena.bytes;
+        rest.clear();
+        for (const DeviceRange &r : ranges)
+            if (arena.start >= r.begin && end <= r.end) {
+                rest.push_back({r.begin, arena.start});
+                rest.push_back({end, r.end});
+            } else {
+                rest.push_back(r);
+            }
+        for (const Touched &t : plans().steps[(size_t)step].touched)
+            rest.push_back({arena.start + t.offset, arena.start + t.end()});
+        ranges.swap(rest);
+    }
+    return ranges;
+}
+
 bool step_ends(const HostStep &step)
 {
     if (!plans().named) return true;

@@ -92,6 +92,7 @@ struct Session {
     std::map<std::pair<int, std::string>, Row> rows;
     ptx::Options options;
     int  step = -1;                             // that runs
+    std::vector<unsigned char> before, after;   // a launch of the twin
     bool both = false;
     FILE *table = nullptr;
     std::string failure;                        // of the file
@@ -195,38 +196,42 @@ void interpret(Session &s, const HostLaunch &launch, Row &row)
     row.counts.add(own.counts);
 }
 
-typedef std::vector<std::vector<unsigned char>> Bytes;
-
-Bytes bytes_of(const std::vector<DeviceRange> &ranges)
+void take(std::vector<unsigned char> &bytes,
+          const std::vector<DeviceRange> &ranges)
 {
-    Bytes all;
+    bytes.clear();
     for (const DeviceRange &r : ranges)
-        all.emplace_back((unsigned char *)r.begin, (unsigned char *)r.end);
-    return all;
+        bytes.insert(bytes.end(), (unsigned char *)r.begin,
+                     (unsigned char *)r.end);
 }
 
-void restore(const std::vector<DeviceRange> &ranges, const Bytes &bytes)
+void restore(const std::vector<unsigned char> &bytes,
+             const std::vector<DeviceRange> &ranges)
 {
-    for (size_t i = 0; i < ranges.size(); i++)
-        memcpy((void *)ranges[i].begin, bytes[i].data(), bytes[i].size());
+    size_t at = 0;
+    for (const DeviceRange &r : ranges) {
+        memcpy((void *)r.begin, bytes.data() + at, r.end - r.begin);
+        at += r.end - r.begin;
+    }
 }
 
 // Reports words that differ from the twin's.  True if none does.
 bool compare(const HostLaunch &launch, const std::vector<DeviceRange> &ranges,
-             const Bytes &twin)
+             const unsigned char *twin)
 {
     long words = 0;
     size_t first = 0;
     double error = 0, norm = 0;
-    for (size_t i = 0; i < ranges.size(); i++) {
-        const auto *own = (const unsigned char *)ranges[i].begin;
-        if (!memcmp(own, twin[i].data(), twin[i].size())) continue;
-        for (size_t at = 0; at + sizeof(float) <= twin[i].size();
-             at += sizeof(float)) {
-            if (!memcmp(own + at, twin[i].data() + at, sizeof(float))) continue;
+    for (const DeviceRange &r : ranges) {
+        const auto *own = (const unsigned char *)r.begin;
+        size_t bytes = r.end - r.begin;
+        twin += bytes;
+        if (!memcmp(own, twin - bytes, bytes)) continue;
+        for (size_t at = 0; at + sizeof(float) <= bytes; at += sizeof(float)) {
             float x, y;
             memcpy(&x, own + at, sizeof x);
-            memcpy(&y, twin[i].data() + at, sizeof y);
+            memcpy(&y, twin - bytes + at, sizeof y);
+            if (!memcmp(&x, &y, sizeof x)) continue;
             if (words++ == 0) first = at;
             double d = (double)x - y;
             if (std::isfinite(d)) error += d * d, norm += (double)y * y;
@@ -325,15 +330,15 @@ cudaError_t host_run_ptx(const HostLaunch &launch,
             interpret(s, launch, row);
             return cudaSuccess;
         }
-        std::vector<DeviceRange> ranges = device_ranges();
-        Bytes before = bytes_of(ranges);
+        std::vector<DeviceRange> ranges = step_ranges(launch.step);
+        take(s.before, ranges);
         cudaError_t error = twin(launch);
-        Bytes after = bytes_of(ranges);
-        restore(ranges, before);
+        take(s.after, ranges);
+        restore(s.before, ranges);
         interpret(s, launch, row);
         row.compared++;
-        row.equal += compare(launch, ranges, after);
-        restore(ranges, after);
+        row.equal += compare(launch, ranges, s.after.data());
+        restore(s.after, ranges);
         return error;
     } catch (const ptx::Fault &fault) {
         report("step %d, kernel %s: %s", launch.step, launch.kernel,
