@@ -61,21 +61,28 @@ struct StagedLoad {
     }
 };
 
-// load_fragment: the operand of an instruction: 16 lanes from `lane` on and Element::STEPS steps
-// from `step` on.  For the calling thread, word[h][s] is half h of the lanes, half s of the steps.
-template <class At>
-static __device__ inline void load_fragment(unsigned (&word)[2][2],
-                                            const typename At::Stored *staged, int lane, int step)
+// Quarter: the quarters of a fragment in the order of mma's words: of the left operand the halves of
+// the lanes change first, of two right operands those of the steps.
+template <bool LEFT>
+struct Quarter {
+    static __device__ constexpr int lanes(int m) { return LEFT ? m % 2 : m / 2; }
+    static __device__ constexpr int steps(int m) { return LEFT ? m / 2 : m % 2; }
+};
+
+// load_fragment: the operands of instructions: 16 lanes from `lane` on and Element::STEPS steps from
+// `step` on; word[m] is quarter m of the calling thread.
+template <class At, class Quarter>
+static __device__ inline void load_fragment(unsigned (&word)[4], const typename At::Stored *staged,
+                                            int lane, int step)
 {
     typedef typename At::Element Element;
-    const int own = (int)threadIdx.x % 32, matrix = own / 8;
-    unsigned read[4];
+    const int own = (int)threadIdx.x % 32, m = own / 8;
     if constexpr (At::ALONG)
-        load_matrices(read, &staged[At::at(lane + matrix / 2 * 8 + own % 8,
-                                           step + matrix % 2 * (Element::STEPS / 2))]);
+        load_matrices(word, &staged[At::at(lane + Quarter::lanes(m) * 8 + own % 8,
+                                           step + Quarter::steps(m) * (Element::STEPS / 2))]);
     else
-        Element::template load_across<At>(read, staged, lane, step);
-    for (int m = 0; m < 4; m++) word[m / 2][m % 2] = Element::operand(read[m]);
+        Element::template load_across<At, Quarter>(word, staged, lane, step);
+    for (unsigned &each : word) each = Element::operand(each);
 }
 
 // TensorTile: a block computes R x C sums, a warp WARP_R x WARP_C of them (multiples of 16), of
@@ -142,18 +149,17 @@ struct TensorTile {
             }
             end_copies();
             UNROLL for (int k = 0; k < DEPTH; k += Element::STEPS) {
-                unsigned left[LEFT][2][2], right[RIGHT][2][2];
+                unsigned left[LEFT][4], right[RIGHT][4];
                 UNROLL for (int i = 0; i < LEFT; i++)
-                    load_fragment<LoadA>(left[i], shared.rows[now], first_row() + 16 * i, k);
+                    load_fragment<LoadA, Quarter<true>>(left[i], shared.rows[now],
+                                                        first_row() + 16 * i, k);
                 UNROLL for (int j = 0; j < RIGHT; j++)
-                    load_fragment<LoadB>(right[j], shared.columns[now], first_column(j), k);
-                UNROLL for (int i = 0; i < LEFT; i++) {
-                    const unsigned rows[4] = {left[i][0][0], left[i][1][0], left[i][0][1],
-                                              left[i][1][1]};
+                    load_fragment<LoadB, Quarter<false>>(right[j], shared.columns[now],
+                                                         first_column(j), k);
+                UNROLL for (int i = 0; i < LEFT; i++)
                     UNROLL for (int j = 0; j < 2 * RIGHT; j++)
-                        Element::multiply(&sum[2 * i][2 * j], &sum[2 * i + 1][2 * j], rows,
-                                          right[j / 2][j % 2]);
-                }
+                        Element::multiply(&sum[2 * i][2 * j], &sum[2 * i + 1][2 * j], left[i],
+                                          &right[j / 2][j % 2 * 2]);
             }
             if (sum_rows && threadIdx.x < ROWS)
                 for (int k = 0; k < DEPTH; k++)
