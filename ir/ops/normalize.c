@@ -81,15 +81,27 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-static void launch_list_of(Launch *l, const Node *n, int which)
-{
-    launch_list(l, n->attr[which].list, args[which].name);
-}
-
 static void launch_shape(Launch *l, Shape shape)
 {
     launch_constant(l, "C", channels_of(shape));
     launch_constant(l, "COUNT", elements(shape));
+}
+
+// The mean of x as it is stored, from 0 to `unit` if it has bytes, and a factor,
+// so that no element is divided.
+static void launch_moments(Launch *l, const Node *n, double unit)
+{
+    const List *mean = n->attr[MEAN].list, *std = n->attr[STD].list;
+    Arena *arena = l->g->arena;
+    double *shift = arena_alloc(arena, (size_t)mean->count, sizeof *shift);
+    double *factor = arena_alloc(arena, (size_t)std->count, sizeof *factor);
+    List *lists = arena_alloc(arena, 2, sizeof *lists);
+    for (int i = 0; i < mean->count; i++) shift[i] = unit * mean->at[i];
+    for (int i = 0; i < std->count; i++) factor[i] = 1 / (unit * std->at[i]);
+    lists[0] = (List){ mean->count, shift };
+    lists[1] = (List){ std->count, factor };
+    launch_list(l, &lists[0], "mean");
+    launch_list(l, &lists[1], "factor");
 }
 
 static void launch_centred(const Graph *g, const Node *n, Launch *l)
@@ -101,9 +113,7 @@ static void launch_centred(const Graph *g, const Node *n, Launch *l)
     launch_type_int(l, n->attr[MEAN].list->count);
     launch_type_int(l, n->attr[STD].list->count);
     launch_value(l, n->operands[0]);
-    launch_real(l, bytes ? 255 : 1, "unit");
-    launch_list_of(l, n, MEAN);
-    launch_list_of(l, n, STD);
+    launch_moments(l, n, bytes ? 255 : 1);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
@@ -130,7 +140,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_type_int(l, n->attr[STD].list->count);
     launch_act(l, n);
     launch_slots(l, n, 1, 2);
-    launch_list_of(l, n, STD);
+    launch_list(l, n->attr[STD].list, "std");
 }
 
 // ---- references -------------------------------------------------------------

@@ -8,28 +8,26 @@
 #include "../support/vec/load.cuh"
 #include "../support/vec/real.cuh"
 
-// Centred: (x[i] / unit - mean[c]) / deviation[c], c = i % C; a list of one number is for all c.
-template <class Shape, class Source, int MEANS, int DEVIATIONS>
+// Centred: (x[i] - mean[c]) * factor[c], c = i % C; a list of one number is for all c.
+template <class Shape, class Source, int MEANS, int FACTORS>
 struct Centred {
     const Source *x;
-    real unit;
     List<MEANS> mean;
-    List<DEVIATIONS> deviation;
+    List<FACTORS> factor;
     __device__ real operator[](long long i) const
     {
         const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;
-        return ((real)x[i] / unit - list_pick(mean, c)) / list_pick(deviation, c);
+        return ((real)x[i] - list_pick(mean, c)) * list_pick(factor, c);
     }
     template <int V>
     __device__ Vec<V> vec(long long i, int = 0) const { return vec_each<V>(*this, i); }
 };
 
 // normalize_forward: y = Centred.  y may be x where x is real.
-template <class Shape, class Source, int MEANS, int DEVIATIONS, class Y = real *>
-__global__ void normalize_forward(Y y, const Source *x, real unit, List<MEANS> mean,
-                                  List<DEVIATIONS> deviation)
+template <class Shape, class Source, int MEANS, int FACTORS, class Y = real *>
+__global__ void normalize_forward(Y y, const Source *x, List<MEANS> mean, List<FACTORS> factor)
 {
-    const Centred<Shape, Source, MEANS, DEVIATIONS> made = {x, unit, mean, deviation};
+    const Centred<Shape, Source, MEANS, FACTORS> made = {x, mean, factor};
     FOR_EACH(i, Shape::COUNT) y[i] = made[i];
 }
 

@@ -61,15 +61,15 @@ struct StagedLoad {
     }
 };
 
-// Quarter: the quarters of a fragment in the order of mma's words: of the left operand the halves of
-// the lanes change first, of two right operands those of the steps.
+// Quarter: which half of the lanes and of the steps is word m of the operands of mma: of the left
+// one, or of two right ones.
 template <bool LEFT>
 struct Quarter {
     static __device__ constexpr int lanes(int m) { return LEFT ? m % 2 : m / 2; }
     static __device__ constexpr int steps(int m) { return LEFT ? m / 2 : m % 2; }
 };
 
-// load_fragment: the operands of instructions: 16 lanes from `lane` on and Element::STEPS steps from
+// load_fragment: operands of instructions: 16 lanes from `lane` on and Element::STEPS steps from
 // `step` on; word[m] is quarter m of the calling thread.
 template <class At, class Quarter>
 static __device__ inline void load_fragment(unsigned (&word)[4], const typename At::Stored *staged,
