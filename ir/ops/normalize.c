@@ -87,8 +87,8 @@ static void launch_shape(Launch *l, Shape shape)
     launch_constant(l, "COUNT", elements(shape));
 }
 
-// The mean of x as it is stored, from 0 to `unit` if it has bytes, and a factor,
-// so that no element is divided.
+// The mean of x as it is stored, bytes from 0 to `unit`, and a factor, so that
+// no element is divided.
 static void launch_moments(Launch *l, const Node *n, double unit)
 {
     const List *mean = n->attr[MEAN].list, *std = n->attr[STD].list;

@@ -61,8 +61,8 @@ struct StagedLoad {
     }
 };
 
-// Quarter: which half of the lanes and of the steps is word m of the operands of mma: of the left
-// one, or of two right ones.
+// Quarter: the halves of lanes and steps that word m of mma's operands has: of the left operand, or
+// of two right ones.
 template <bool LEFT>
 struct Quarter {
     static __device__ constexpr int lanes(int m) { return LEFT ? m % 2 : m / 2; }
