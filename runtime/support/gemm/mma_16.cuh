@@ -18,13 +18,13 @@ struct Element16 {
     static __device__ real load(Stored x) { return x; }
     template <int CHUNKS>
     static __device__ int exchanged(int row) { return CHUNKS >= 8 ? row % 8 : row / 2 % 4; }
-    template <class At, class Quarter>
+    template <class At, class Order>
     static __device__ void load_across(unsigned (&word)[4], const Stored *staged, int lane,
                                        int step)
     {
         const int own = (int)threadIdx.x % 32, m = own / 8;
-        load_transposed_matrices(word, &staged[At::at(lane + Quarter::lanes(m) * 8,
-                                                      step + Quarter::steps(m) * 8 + own % 8)]);
+        load_transposed_matrices(word, &staged[At::at(lane + Order::lanes(m) * 8,
+                                                      step + Order::steps(m) * 8 + own % 8)]);
     }
     static __device__ unsigned operand(unsigned word) { return word; }
 };

@@ -24,14 +24,14 @@ struct Tf32 {
     // For rows of a step's lanes, which are read word by word: four rows, eight words of each.
     template <int CHUNKS>
     static __device__ int exchanged(int row) { return 2 * (row % 4); }
-    template <class At, class Quarter>
+    template <class At, class Order>
     static __device__ void load_across(unsigned (&word)[4], const Stored *staged, int lane,
                                        int step)
     {
         const int own = (int)threadIdx.x % 32;
         for (int m = 0; m < 4; m++)
-            word[m] = __float_as_uint(staged[At::at(lane + Quarter::lanes(m) * 8 + own / 4,
-                                                    step + Quarter::steps(m) * 4 + own % 4)]);
+            word[m] = __float_as_uint(staged[At::at(lane + Order::lanes(m) * 8 + own / 4,
+                                                    step + Order::steps(m) * 4 + own % 4)]);
     }
     static __device__ unsigned operand(unsigned word) { return round_tf32(word); }
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],

@@ -13,9 +13,9 @@
 // ROWS_EACH x COLUMNS_EACH of them; its sum i, j is in row(i) and column(j) of the tile. WIDE: four
 // columns of all threads are 4 * WIDE adjacent columns. DEPTH: steps at a time. VEC<n> and RUN<n>:
 // how many elements are read and written at once if n are adjacent; RUN<n> columns of a thread are.
-// SharedTiles: its shared memory; sums(shared, a, b, begin, end, sum, sum_rows): adds the thread's
-// part of the block's tile over the steps [begin, end) to sum; if sum_rows it returns the sum of
-// row threadIdx.x of a.
+// BLOCKS: how many fit an SM's registers. SharedTiles: its shared memory; sums(shared, a, b, begin,
+// end, sum, sum_rows): adds the thread's part of the block's tile over the steps [begin, end) to
+// sum; if sum_rows it returns the sum of row threadIdx.x of a.
 #pragma once
 #include "../vec/load.cuh"
 #include "mul_add.cuh"
@@ -102,7 +102,7 @@ struct TileLoader {
 template <int R, int C, int RE, int CE>
 struct GemmTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
-    static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;  // in threads
+    static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE, BLOCKS = 1;
     static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD avoids bank conflicts
     template <int COUNT> static constexpr int VEC = COUNT % 4 == 0 ? 4 : 1;
     template <int COUNT> static constexpr int RUN = VEC<COUNT>;

@@ -71,17 +71,17 @@ struct Quarter {
 
 // load_fragment: operands of instructions: 16 lanes from `lane` on and Element::STEPS steps from
 // `step` on; word[m] is quarter m of the calling thread.
-template <class At, class Quarter>
+template <class At, class Order>
 static __device__ inline void load_fragment(unsigned (&word)[4], const typename At::Stored *staged,
                                             int lane, int step)
 {
     typedef typename At::Element Element;
     const int own = (int)threadIdx.x % 32, m = own / 8;
     if constexpr (At::ALONG)
-        load_matrices(word, &staged[At::at(lane + Quarter::lanes(m) * 8 + own % 8,
-                                           step + Quarter::steps(m) * (Element::STEPS / 2))]);
+        load_matrices(word, &staged[At::at(lane + Order::lanes(m) * 8 + own % 8,
+                                           step + Order::steps(m) * (Element::STEPS / 2))]);
     else
-        Element::template load_across<At, Quarter>(word, staged, lane, step);
+        Element::template load_across<At, Order>(word, staged, lane, step);
     for (unsigned &each : word) each = Element::operand(each);
 }
 
@@ -97,7 +97,7 @@ struct TensorTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = WARP_R / 8, COLUMNS_EACH = WARP_C / 4;
     static constexpr int STAGES = S, DEPTH = 64 / (int)sizeof(Stored), WARPS_WIDE = C / WARP_C;
     static constexpr int WIDE = 4 * WARPS_WIDE, THREADS = 32 * (R / WARP_R) * WARPS_WIDE;
-    static constexpr int WIDEST = 16 / (int)sizeof(Stored);
+    static constexpr int BLOCKS = 4 / (int)sizeof(Stored), WIDEST = 16 / (int)sizeof(Stored);
     template <int COUNT>
     static constexpr int VEC = COUNT % WIDEST == 0         ? WIDEST
                                 : COUNT % (WIDEST / 2) == 0 ? WIDEST / 2
