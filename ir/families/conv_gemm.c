@@ -222,21 +222,29 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 
 // ---- the weight gradient ----------------------------------------------------
 
-// Returns the channels of a block of depthwise_wgrad: a power of two.
-static int64_t depthwise_width(int64_t channels)
+// The work of a block of depthwise_wgrad: `vectors` of `pack` filters, and rows
+// of taps.
+typedef struct DepthwiseBlock { int64_t pack, vectors, rows; } DepthwiseBlock;
+
+// A block has up to 32 filters, in a power of two of vectors.  A thread has up
+// to 40 sums.
+static DepthwiseBlock depthwise_block(const Convolution *d)
 {
-    int64_t width = 1;
-    while (width < channels && width < 32) width *= 2;
-    return width;
+    enum { FILTERS = 32, SUMS = 40 };
+    int64_t pack = d->K == d->C && d->C % 4 == 0 ? 4 : 1, vectors = 1;
+    int64_t rows = SUMS / (d->S * pack);
+    while (vectors * pack < d->K && vectors * pack < FILTERS) vectors *= 2;
+    return (DepthwiseBlock){ pack, vectors,
+                             rows < 1 ? 1 : rows < d->R ? rows : d->R };
 }
 
-// Returns the blocks of one split.  A thread of depthwise_wgrad has 25 sums.
+// Returns the blocks of one split.
 static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
 {
-    enum { SUMS = 25 };
-    if (convolution_is_depthwise(d))
-        return ceil_div(d->K, depthwise_width(d->K)) *
-               ceil_div(d->filter, SUMS);
+    if (convolution_is_depthwise(d)) {
+        DepthwiseBlock b = depthwise_block(d);
+        return ceil_div(d->K / b.pack, b.vectors) * ceil_div(d->R, b.rows);
+    }
     ProductSize size = weight_size(d);
     Tile t = tile_of_weights(g, &size);
     return d->groups * tile_count(t, d->group_k, d->filter);
@@ -260,7 +268,10 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
     if (convolution_is_depthwise(&d)) {
         launch_kernel(l, "depthwise_wgrad", grid, 256);
         convolution_constants(n, l, d);
-        launch_type_int(l, depthwise_width(d.K));
+        DepthwiseBlock b = depthwise_block(&d);
+        launch_type_int(l, b.pack);
+        launch_type_int(l, b.vectors);
+        launch_type_int(l, b.rows);
     } else {
         ProductSize size = weight_size(&d);
         Tile t = tile_of_weights(g, &size);

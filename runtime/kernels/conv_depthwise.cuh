@@ -111,49 +111,68 @@ __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 }
 
 // depthwise_wgrad: dw[split,k,r,s] = sum of dy[n,p,q,k] * x[n,h,w,k / (K/C)] over the split's
-// pixels and, if BIAS, db[split,k] = the sum of dy.  A block: WIDTH filters, at most 25 taps and a
-// split; each of its N = 256 / WIDTH lanes takes every N-th pixel, and a tree adds the lanes up.
-// Result is a pointer, or a Momentum.
-template <class Shape, int WIDTH, int SPLITS, bool BIAS, class Result, class DY = const real *,
-          class X = const real *>
+// strips of four q and, if BIAS, db[split,k] = the sum of dy.  A block: WIDTH vectors of V filters,
+// some rows of taps and a split; each of its N = 256 / WIDTH lanes takes every N-th strip, and a
+// tree adds the lanes up.  Result is a pointer, or a Momentum.
+template <class Shape, int V, int WIDTH, int ROWS, int SPLITS, bool BIAS, class Result,
+          class DY = const real *, class X = const real *>
 __global__ void depthwise_wgrad(Result dw, Result db, DY dy, X x)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K, C = (int)Shape::C;
-    constexpr int P = (int)Shape::P, Q = (int)Shape::Q, LANES = 256 / WIDTH;
-    constexpr int CHUNKS = (R * S + 24) / 25, TAPS = (R * S + CHUNKS - 1) / CHUNKS;
-    constexpr int COLUMNS = (K + WIDTH - 1) / WIDTH;
-    constexpr long long PIXELS = Shape::N * P * Q, RUN = (PIXELS + SPLITS - 1) / SPLITS;
-    __shared__ real partial[256];
+    constexpr int P = (int)Shape::P, Q = (int)Shape::Q, STRIP = 4, LANES = 256 / WIDTH;
+    constexpr int STRIPS = (Q + STRIP - 1) / STRIP, CHUNKS = (R + ROWS - 1) / ROWS;
+    constexpr int COLUMNS = (K / V + WIDTH - 1) / WIDTH, TAPS = ROWS * S;
+    constexpr int STRIDE = (int)Shape::STRIDE_W, DILATION = (int)Shape::DILATION_W;
+    constexpr int SPAN = (STRIP - 1) * STRIDE + (S - 1) * DILATION + 1;
+    constexpr long long ALL = Shape::N * P * STRIPS, RUN = (ALL + SPLITS - 1) / SPLITS;
+    __shared__ real partial[V][256];
     const int column = (int)threadIdx.x % WIDTH, lane = (int)threadIdx.x / WIDTH;
-    const int k = (int)(blockIdx.x % COLUMNS) * WIDTH + column;
-    const int first = (int)(blockIdx.x / COLUMNS % CHUNKS) * TAPS;
+    const int k = ((int)(blockIdx.x % COLUMNS) * WIDTH + column) * V;
+    const int first = (int)(blockIdx.x / COLUMNS % CHUNKS) * ROWS;
     const long long split = blockIdx.x / COLUMNS / CHUNKS;
-    const long long begin = split * RUN, end = begin + RUN < PIXELS ? begin + RUN : PIXELS;
-    real sums[TAPS + 1] = {};
+    const long long begin = split * RUN, end = begin + RUN < ALL ? begin + RUN : ALL;
+    Vec<V> sums[TAPS + 1] = {};
 
     for (long long at = begin + lane; at < end && k < K; at += LANES) {
-        const CountIndex<PIXELS> pixel = (CountIndex<PIXELS>)at, row = pixel / Q, n = row / P;
+        const CountIndex<ALL> strip = (CountIndex<ALL>)at, row = strip / STRIPS, n = row / P;
+        const int q = (int)(strip % STRIPS) * STRIP, left = q * STRIDE - (int)Shape::PAD_LEFT;
         const int top = (int)((row - n * P) * Shape::STRIDE_H - Shape::PAD_TOP);
-        const int left = (int)(pixel % Q * Shape::STRIDE_W - Shape::PAD_LEFT);
-        const real slope = dy[at * K + k];
-        for (int j = 0; j < TAPS; j++) {
-            const int r = (first + j) / S, s = (first + j) % S;
-            const int h = top + r * (int)Shape::DILATION_H, w = left + s * (int)Shape::DILATION_W;
-            if (r < R && (unsigned)h < (unsigned)Shape::H && (unsigned)w < (unsigned)Shape::W)
-                sums[j] = mul_add(slope, x[((n * Shape::H + h) * Shape::W + w) * C + k / (K / C)],
-                                  sums[j]);
+        Vec<V> slope[STRIP] = {};
+        UNROLL for (int j = 0; j < STRIP; j++) {
+            if (q + j < Q) slope[j] = load_vec<V>(dy, ((long long)row * Q + q + j) * K + k);
+            for (int c = 0; c < V; c++) sums[TAPS].at[c] += slope[j].at[c];
         }
-        sums[TAPS] += slope;
+        UNROLL for (int r = 0; r < ROWS; r++) {
+            const int h = top + (first + r) * (int)Shape::DILATION_H;
+            if (first + r >= R || (unsigned)h >= (unsigned)Shape::H) continue;
+            const long long line = (n * Shape::H + h) * Shape::W * C + k / (K / C);
+            UNROLL for (int t = 0; t < SPAN; t++) {
+                const int w = left + t;
+                if ((unsigned)w >= (unsigned)Shape::W) continue;
+                const Vec<V> v = load_vec<V>(x, line + w * C);
+                UNROLL for (int j = 0; j < STRIP; j++) {
+                    const int tap = t - j * STRIDE, s = tap / DILATION;
+                    if (tap < 0 || tap % DILATION != 0 || s >= S || q + j >= Q) continue;
+                    for (int c = 0; c < V; c++)
+                        sums[r * S + s].at[c] =
+                            mul_add(slope[j].at[c], v.at[c], sums[r * S + s].at[c]);
+                }
+            }
+        }
     }
-    for (int j = 0; j <= (BIAS && first == 0 ? TAPS : TAPS - 1); j++) {
-        partial[threadIdx.x] = sums[j];
+    UNROLL for (int j = 0; j <= TAPS; j++) {
+        if (j == TAPS && !(BIAS && first == 0)) break;
+        for (int c = 0; c < V; c++) partial[c][threadIdx.x] = sums[j].at[c];
         for (int half = LANES / 2; half > 0; half /= 2) {
             __syncthreads();
-            if (lane < half) partial[threadIdx.x] += partial[threadIdx.x + half * WIDTH];
+            for (int c = 0; c < V && lane < half; c++)
+                partial[c][threadIdx.x] += partial[c][threadIdx.x + half * WIDTH];
         }
-        if (lane == 0 && k < K && j == TAPS) db[split * K + k] = partial[column];
-        if (lane == 0 && k < K && j < TAPS && first + j < R * S)
-            dw[(split * K + k) * (R * S) + first + j] = partial[column];
+        for (int c = 0; c < V && lane == 0 && k < K; c++) {
+            if (j == TAPS) db[split * K + k + c] = partial[c][column];
+            else if (first * S + j < R * S)
+                dw[(split * K + k + c) * (R * S) + first * S + j] = partial[c][column];
+        }
         __syncthreads();
     }
 }
