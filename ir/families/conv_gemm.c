@@ -153,24 +153,21 @@ bool convolution_is_depthwise(const Convolution *d)
     return d->group_c == 1 && d->groups > 1;
 }
 
-// Returns the channels that a thread of a depthwise kernel takes at once: 16
-// bytes of values a and b.
-static int64_t depthwise_pack(const Graph *g, Convolution d, ValueId a,
-                              ValueId b)
+// Returns the filters that a thread of a depthwise kernel takes at once.
+static int64_t depthwise_pack(const Convolution *d, int64_t most)
 {
-    bool small = dtype_bytes(g->values[a].dtype) == 2 &&
-                 dtype_bytes(g->values[b].dtype) == 2;
-    return d.K != d.C ? 1 : small && d.C % 8 == 0 ? 8 : d.C % 4 == 0 ? 4 : 1;
+    int64_t pack = d->K == d->C ? most : 1;
+    return d->C % pack == 0 ? pack : d->C % 4 == 0 ? 4 : 1;
 }
 
-// Launches a depthwise kernel over pixels and channels.
+// Launches a depthwise kernel over pixels and channels, `pack` at a time.
 static void launch_depthwise(const Node *n, Launch *l, const char *kernel,
-                             int64_t channels, Convolution d, int64_t pixels)
+                             int64_t channels, Convolution d, int64_t pixels,
+                             int64_t pack)
 {
-    int64_t packed = depthwise_pack(l->g, d, n->operands[0], n->results[0]);
-    launch_elements(l, kernel, pixels * (channels / packed));
+    launch_elements(l, kernel, pixels * (channels / pack));
     convolution_constants(n, l, d);
-    launch_type_int(l, packed);
+    launch_type_int(l, pack);
 }
 
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
@@ -178,8 +175,10 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     enum { STRIP = 4 };         // results of a thread of depthwise_forward
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
+        // Its registers hold all weights and STRIP results of a filter.
         launch_depthwise(n, l, "depthwise_forward", d.K, d,
-                         d.N * d.P * ceil_div(d.Q, STRIP));
+                         d.N * d.P * ceil_div(d.Q, STRIP),
+                         depthwise_pack(&d, 4));
     } else {
         ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
         Tile t = tile_of_pixels(g, &size);
@@ -212,7 +211,10 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
-        launch_depthwise(n, l, "depthwise_dgrad", d.C, d, d.N * d.H * d.W);
+        bool small = dtype_bytes(g->values[n->operands[0]].dtype) == 2 &&
+                     dtype_bytes(g->values[n->results[0]].dtype) == 2;
+        launch_depthwise(n, l, "depthwise_dgrad", d.C, d, d.N * d.H * d.W,
+                         depthwise_pack(&d, small ? 8 : 4));
     } else {
         launch_dgrad_product(n, l, d);
     }
@@ -231,7 +233,7 @@ typedef struct DepthwiseBlock { int64_t pack, vectors, rows; } DepthwiseBlock;
 static DepthwiseBlock depthwise_block(const Convolution *d)
 {
     enum { FILTERS = 32, SUMS = 40 };
-    int64_t pack = d->K == d->C && d->C % 4 == 0 ? 4 : 1, vectors = 1;
+    int64_t pack = depthwise_pack(d, 4), vectors = 1;
     int64_t rows = SUMS / (d->S * pack);
     while (vectors * pack < d->K && vectors * pack < FILTERS) vectors *= 2;
     return (DepthwiseBlock){ pack, vectors,

@@ -14,6 +14,30 @@
 template <long long COUNT>
 using CountIndex = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
 
+// FilterTaps: the weights [V,R,S] of filters k to k + V - 1, which are adjacent: taps(c, r, s) is
+// one.  At most MOST are in registers, or none.
+template <class Shape, int V, int MOST, class Weights>
+struct FilterTaps {
+    static constexpr int R = (int)Shape::R, S = (int)Shape::S, ALL = V * R * S;
+    static constexpr int HELD = ALL <= MOST ? ALL : 0, ONCE = V % 4 ? 1 : 4;
+    Weights weight;
+    long long first;
+    real held[HELD + 1];
+    __device__ FilterTaps(const Weights &weight, int k)
+        : weight(weight), first((long long)k * (R * S))
+    {
+        UNROLL for (int i = 0; i < HELD; i += ONCE) {
+            const Vec<ONCE> some = load_vec<ONCE>(weight, first + i);
+            for (int j = 0; j < ONCE; j++) held[i + j] = some.at[j];
+        }
+    }
+    __device__ real operator()(int c, int r, int s) const
+    {
+        const int i = (c * R + r) * S + s;
+        return HELD ? held[i % (HELD + 1)] : weight[first + i];
+    }
+};
+
 // row_sums: sum[j] += factor[s] * x at w = left + j*stride + s*dilation, for each s in order, of V
 // adjacent channels; `first` is the element at w = 0.  Several j share one load of an element.
 template <class Shape, int STRIP, int V, class X>
@@ -54,14 +78,14 @@ __global__ void depthwise_forward(Y y, X x, const real *weight, const real *bias
         const int top = (int)((row - n * Shape::P) * Shape::STRIDE_H - Shape::PAD_TOP);
         const int left = (int)(q * Shape::STRIDE_W - Shape::PAD_LEFT);
         const long long map = (long long)n * H * W * C + k / (K / C);
+        const FilterTaps<Shape, V, 72, const real *> taps(weight, k);
         Vec<V> sum[STRIP] = {};
-        for (int r = 0; r < R; r++) {
+        UNROLL for (int r = 0; r < R; r++) {
             const int h = top + r * (int)Shape::DILATION_H;
             if ((unsigned)h >= (unsigned)H) continue;
             Vec<V> factor[S];
             for (int s = 0; s < S; s++)
-                for (int c = 0; c < V; c++)
-                    factor[s].at[c] = weight[((long long)(k + c) * R + r) * S + s];
+                for (int c = 0; c < V; c++) factor[s].at[c] = taps(c, r, s);
             row_sums<Shape>(sum, x, map + (long long)h * W * C, left, factor);
         }
         for (int j = 0; j < STRIP && q + j < Q; j++) {
@@ -90,20 +114,23 @@ __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
         const int c = (int)(i % VECS) * V, w = (int)(i / VECS % W) + (int)Shape::PAD_LEFT;
         const int h = (int)(row - n * H) + (int)Shape::PAD_TOP;
         Vec<V> sum = {};
-        for (int k = c * EACH; k < (c + 1) * EACH; k++)
-            for (int r = 0; r < R; r++) {
+        for (int k = c * EACH; k < (c + 1) * EACH; k++) {
+            // With a stride a pixel meets some of the taps.
+            constexpr int MOST = STRIDE_H * STRIDE_W == 1 ? 72 : 0;
+            const FilterTaps<Shape, V, MOST, Weights> taps(weight, k);
+            UNROLL for (int r = 0; r < R; r++) {
                 const int down = h - r * (int)Shape::DILATION_H, p = down / STRIDE_H;
                 if (down < 0 || down % STRIDE_H != 0 || p >= P) continue;
-                for (int s = 0; s < S; s++) {
+                UNROLL for (int s = 0; s < S; s++) {
                     const int across = w - s * (int)Shape::DILATION_W, q = across / STRIDE_W;
                     if (across < 0 || across % STRIDE_W != 0 || q >= Q) continue;
                     const Vec<V> slope =
                         load_vec<V>(dy, (((long long)n * P + p) * Q + q) * Shape::K + k);
                     for (int j = 0; j < V; j++)
-                        sum.at[j] = mul_add(weight[((long long)(k + j) * R + r) * S + s],
-                                            slope.at[j], sum.at[j]);
+                        sum.at[j] = mul_add(taps(j, r, s), slope.at[j], sum.at[j]);
                 }
             }
+        }
         for (int j = 0; j < V; j++)
             sum.at[j] = Act::gradient(sum.at[j], mask, (long long)i * V + j);
         store_vec(dx, (long long)i * V, sum);
