@@ -113,7 +113,8 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 // order and, if BIAS, db[split,k] that of dy.  A block: a tile of k x r,s,c of a group and split.
 template <class Shape, class Tile, int SPLITS, bool BIAS, class Result, class DY = const real *,
           class X = const real *>
-__global__ void __launch_bounds__(Tile::THREADS, std::is_pointer_v<DY> ? Tile::BLOCKS : 1)
+__global__ void __launch_bounds__(
+    Tile::THREADS, std::is_pointer_v<DY> && (std::is_pointer_v<X> || !BIAS) ? Tile::BLOCKS : 1)
     conv_wgrad(Result dw, Result db, DY dy, X x)
 {
     typedef ConvGroup<Shape, Tile> G;

@@ -215,9 +215,8 @@ void restore(const std::vector<unsigned char> &bytes,
     }
 }
 
-// True for the NaN that a CPU makes, that a GPU makes, or that a GPU makes in 16
-// bits.  Which of them a sum has depends on the order of its operands.  Others
-// may be integers.
+// True for the NaN of a CPU, of a GPU, or of a GPU's 16 bits.  The order of its
+// operands decides which of them a sum has.  Other NaN may be integers.
 bool is_made_nan(float value)
 {
     uint32_t bits;
