@@ -4,9 +4,9 @@
     check_sass.py BUILD sass.txt [PATTERN] [--update]
 
 The file has nvcc's version and, for each precision and architecture, the kernels of net.cnn. The
-main loop is the innermost one with the most products: HMMA, or FFMA where there is none. PATTERN chooses among
-lines such as `f16 sm_90`. With --update the file is written anew. Another nvcc makes other code, so
-the test is skipped then, as it is without nvcc or a disassembler. No GPU is needed.
+main loop is the innermost one with the most products: HMMA, or FFMA where there is none. PATTERN
+chooses among lines such as `f16 sm_90`. With --update the file is written anew. Another nvcc makes
+other code, so the test is skipped then, as it is without nvcc or a disassembler. No GPU is needed.
 
 A kernel may use no local memory: nothing spills.
 """
