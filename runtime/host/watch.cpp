@@ -313,14 +313,13 @@ bool find_step_range(int step, uintptr_t at, size_t bytes, DeviceRange *found)
                              ? arena_at((const void *)at) : nullptr;
     if (!arena) return find_device_range(at, bytes, found);
     size_t offset = at - arena->start;
-    for (const Touched &t : plans().steps[(size_t)step].touched) {
-        if (!t.holds(offset)) continue;
+    const auto &touched = plans().steps[(size_t)step].touched;
+    return std::any_of(touched.begin(), touched.end(), [&](const Touched &t) {
         size_t row = offset - (offset - t.offset) % t.stride;
-        if (bytes > row + t.bytes - offset) continue;
+        if (!t.holds(offset) || bytes > row + t.bytes - offset) return false;
         *found = {arena->start + row, arena->start + row + t.bytes};
         return true;
-    }
-    return false;
+    });
 }
 
 std::vector<DeviceRange> step_ranges(int step)

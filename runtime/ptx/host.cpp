@@ -23,6 +23,7 @@
 #include "../host/host.h"
 #include "block.h"
 #include "host_launch.h"
+#include "rounding.h"
 
 namespace {
 
@@ -217,10 +218,8 @@ void restore(const std::vector<unsigned char> &bytes,
 
 // True for the NaN of a CPU, of a GPU, or of a GPU's 16 bits.  The order of its
 // operands decides which of them a sum has.  Other NaN may be integers.
-bool is_made_nan(float value)
+bool is_made_nan(uint32_t bits)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
     bits &= 0x7fffffff;
     return bits == 0x7fc00000 || bits == 0x7fffffff || bits == 0x7fffe000 ||
            bits == 0x7fff0000;
@@ -238,15 +237,16 @@ bool compare(const HostLaunch &launch, const std::vector<DeviceRange> &ranges,
         size_t bytes = r.end - r.begin;
         twin += bytes;
         if (!memcmp(own, twin - bytes, bytes)) continue;
-        for (size_t at = 0; at + sizeof(float) <= bytes; at += sizeof(float)) {
-            float x, y;
-            memcpy(&x, own + at, sizeof x);
-            memcpy(&y, twin - bytes + at, sizeof y);
-            if (!memcmp(&x, &y, sizeof x)) continue;
-            if (is_made_nan(x) && is_made_nan(y)) continue;
+        for (size_t at = 0; at < bytes; at += sizeof(uint32_t)) {
+            uint32_t x = 0, y = 0;      // the last word may lack bytes
+            size_t count = std::min(sizeof x, bytes - at);
+            memcpy(&x, own + at, count);
+            memcpy(&y, twin - bytes + at, count);
+            if (x == y || (is_made_nan(x) && is_made_nan(y))) continue;
             if (words++ == 0) first = at;
-            double d = (double)x - y;
-            if (std::isfinite(d)) error += d * d, norm += (double)y * y;
+            double wanted = (double)ptx::bits_as<float>(y);
+            double d = (double)ptx::bits_as<float>(x) - wanted;
+            if (std::isfinite(d)) error += d * d, norm += wanted * wanted;
         }
     }
     if (words > 0)
