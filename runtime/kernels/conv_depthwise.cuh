@@ -22,7 +22,7 @@ struct FilterTaps {
     static constexpr int HELD = ALL <= MOST ? ALL : 0, ONCE = V % 4 ? 1 : 4;
     Weights weight;
     long long first;
-    real held[HELD + 1];
+    real held[HELD ? HELD : 1];
     __device__ FilterTaps(const Weights &weight, int k)
         : weight(weight), first((long long)k * (R * S))
     {
@@ -34,7 +34,8 @@ struct FilterTaps {
     __device__ real operator()(int c, int r, int s) const
     {
         const int i = (c * R + r) * S + s;
-        return HELD ? held[i % (HELD + 1)] : weight[first + i];
+        if constexpr (HELD > 0) return held[i];
+        else return weight[first + i];
     }
 };
 

@@ -2,12 +2,9 @@
 #ifndef SMALL_KERNEL_H
 #define SMALL_KERNEL_H
 
-#include <memory>
 #include <string>
 
 #include "../../runtime/ptx/block.h"
-#include "../../runtime/ptx/race.h"
-#include "../../runtime/ptx/views.h"
 
 // Each kernel begins with these. %r0: the thread; %d0: global, %d1: generic shared memory; %r8:
 // shared memory; %r9: 0.
