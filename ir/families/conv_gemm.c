@@ -58,8 +58,9 @@ static ValueId slot_value(const Node *n, int slot)
 
 Convolution convolution_of(const Graph *g, const Node *n)
 {
-    static const int x_slot[] = { 0, -1, 1, 1 }, y_slot[] = { -1, 0, 0, 0 };
-    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED };
+    static const int x_slot[] = { 0, -1, 1, 1, -1 };
+    static const int y_slot[] = { -1, 0, 0, 0, 0 };
+    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED, 1 };
     ValueId x = slot_value(n, x_slot[n->kernel]);
     ValueId y = slot_value(n, y_slot[n->kernel]);
     ValueId weight = slot_value(n, weight_slot[n->kernel]);
@@ -90,6 +91,8 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
     if (convolution_is_depthwise(&d)) cost->flops = flops;
     else cost_product(cost, flops);
     if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
+    if (n->kernel == CONV_ADD)
+        cost->flops = capped_sum(cost->flops, elements(d.x));
     cost->bytes = cost_bytes(g, n);
     cost_momentum(g, n, cost);
 }
@@ -207,6 +210,22 @@ static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
     launch_product(n, l, kernel, d, t, &size, grid);
 }
 
+// Adds the activation and all values of a data gradient.
+static void launch_dgrad_slots(const Node *n, Launch *l)
+{
+    if (n->kernel != CONV_ADD) {
+        launch_act(l, n);
+        launch_slots(l, n, 1, 3);
+        return;
+    }
+    launch_type(l, "by_mask");
+    launch_value(l, n->results[0]);
+    launch_load(l, n, DGRAD_DY);
+    launch_load(l, n, DGRAD_WEIGHT);
+    launch_mask_plus_other(l, n, DGRAD_MASK, DGRAD_OTHER);
+    launch_result_type(l, n->results[0]);
+}
+
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
@@ -218,8 +237,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
     } else {
         launch_dgrad_product(n, l, d);
     }
-    launch_act(l, n);
-    launch_slots(l, n, 1, 3);
+    launch_dgrad_slots(n, l);
 }
 
 // ---- the weight gradient ----------------------------------------------------
