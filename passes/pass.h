@@ -25,7 +25,8 @@ typedef enum PassDecision {
 
 typedef enum PassOptional {
     REQUIRED,
-    OPTIONAL,                   // -fno-NAME leaves it out
+    OPTIONAL,                   // -fno-NAME leaves it out: the same bits
+    ROUNDING,                   // likewise, but sums have another order
     PLAIN                       // likewise, but the pass still runs and does
                                 // the minimum that later passes need
 } PassOptional;

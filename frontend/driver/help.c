@@ -49,6 +49,7 @@ int list_passes(const Options *o)
     static const SheetColumn columns[] = {
         { "pass", "pass", AS_TEXT },
         { "optional", "optional", AS_TRUTH },
+        { "rounding", "rounding", AS_TRUTH },
         { "description", "effect", AS_TEXT },
     };
     Sheet *s = sheet_new(o->arena, "passes", columns,
@@ -57,6 +58,7 @@ int list_passes(const Options *o)
         sheet_row(s);
         put_text(s, passes[i].name);
         put_truth(s, passes[i].optional);
+        put_truth(s, passes[i].optional == ROUNDING);
         put_text(s, passes[i].summary);
     }
     sheets_print(&s, 1, o->format, stdout);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include "batch_moments.h"
 #include "column_reduce.h"
+#include "../dtype.h"
 #include "../op/op_checks.h"
 
 int64_t batch_rows(const Ref *r)
@@ -75,14 +76,29 @@ void sums_reference(const Ref *r)
     }
 }
 
+// sum, product = (dy, x, mean, variance), with other results.
+static void products_reference(const Ref *r)
+{
+    int64_t C = columns_of(ref_in(r, 1));
+    for (int64_t c = 0; c < C; c++) {
+        double sum = 0, product = 0;
+        for (int64_t i = c; i < batch_rows(r) * C; i += C) {
+            sum += r->in[0][i];
+            product += r->in[0][i] * (r->in[1][i] - r->in[2][c]);
+        }
+        r->out[0][c] = sum;
+        r->out[1][c] = product / deviation(r, r->in[3][c]);
+    }
+}
+
 // ---- several rules in one ---------------------------------------------------
 
 // Runs a rule as if r's node had only these operands and results.
 static void run_as(const Ref *r, void (*rule)(const Ref *), const int *operands,
                    int operand_count, const int *results, int result_count)
 {
-    ValueId in_ids[3], out_ids[3];
-    double *in[3], *out[3];
+    ValueId in_ids[4], out_ids[4];
+    double *in[4], *out[4];
     Node n = *r->n;
     for (int k = 0; k < operand_count; k++) {
         // Indices past the operands are results, for rules that read them.
@@ -116,4 +132,46 @@ void reduce_sums_reference(const Ref *r)
            (int[]){ PARTIALS }, 1);
     run_as(r, sums_reference, (int[]){ OPERANDS + PARTIALS, VARIANCE }, 2,
            (int[]){ 0, 1 }, 2);
+}
+
+// ---- of a result ------------------------------------------------------------
+
+// Rounds result 0 to its type, as the sums read it.
+static void store_result(const Ref *r)
+{
+    DType dtype = r->g->values[r->n->results[0]].dtype;
+    for (int64_t i = 0; i < elements(ref_out(r, 0)); i++)
+        r->out[0][i] = rounded(dtype, r->out[0][i]);
+}
+
+// Runs a rule on result 0 and these operands, with results from 1 on.
+static void run_on_result(const Ref *r, void (*rule)(const Ref *),
+                          const int *operands, int operand_count,
+                          int64_t pixels, double epsilon)
+{
+    Node n = *r->n;
+    Ref as = *r;
+    int results[] = { 1, 2, 3, 4 };
+    store_result(r);
+    n.attr[EPSILON].f = epsilon;
+    n.attr[PIXELS].i = pixels;
+    n.attr[SPLITS].i = 1;
+    as.n = &n;
+    run_as(&as, rule, operands, operand_count, results, n.result_count - 1);
+}
+
+void made_moments_reference(const Ref *r, int weight, int64_t pixels,
+                            double epsilon)
+{
+    int result = r->n->operand_count;
+    run_on_result(r, moments_reference, (int[]){ result, result, weight }, 3,
+                  pixels, epsilon);
+}
+
+void made_products_reference(const Ref *r, int x, int64_t pixels,
+                             double epsilon)
+{
+    int result = r->n->operand_count;
+    run_on_result(r, products_reference,
+                  (int[]){ result, x, x + 1, x + 2 }, 4, pixels, epsilon);
 }

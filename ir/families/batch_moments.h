@@ -26,4 +26,11 @@ void statistics_moments_reference(const Ref *r);
 // sum, product, partials = (dy, x, mean, variance, header)
 void reduce_sums_reference(const Ref *r);
 
+// Likewise of result 0 of another operator's node, whose operands end with the
+// others.  The results follow result 0.
+void made_moments_reference(const Ref *r, int weight, int64_t pixels,
+                            double epsilon);
+void made_products_reference(const Ref *r, int x, int64_t pixels,
+                             double epsilon);
+
 #endif

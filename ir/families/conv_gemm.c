@@ -6,6 +6,8 @@
 // splits of the weight gradient depend only on shapes, and on tensor cores also
 // on the GPU.  So no budget or pass changes the order of a sum.
 #include "conv_gemm.h"
+#include "batch_moments.h"
+#include "column_reduce.h"
 #include "momentum.h"
 #include "../op/op_checks.h"
 #include "../gpu/gemm_tile.h"
@@ -20,7 +22,8 @@ const AttrSpec convolution_attr_specs[] = {
     { "pad_top", ATTR_INT, 0, WIDEST }, { "pad_bottom", ATTR_INT, 0, WIDEST },
     { "pad_left", ATTR_INT, 0, WIDEST }, { "pad_right", ATTR_INT, 0, WIDEST },
     { "groups", ATTR_INT, 1, 1 << 24 },
-    { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
+    { "splits", ATTR_INT, 1, MOST_SPLITS }, { "epsilon", ATTR_FLOAT, 0, 1e6 },
+    { .name = NULL },
 };
 
 void convolution_attrs(const Window *w, int64_t groups, Attr *attr)
@@ -33,6 +36,7 @@ void convolution_attrs(const Window *w, int64_t groups, Attr *attr)
     }
     attr[CONV_GROUPS].i = groups;
     attr[CONV_SPLITS].i = 1;
+    attr[CONV_EPSILON].f = 0;
 }
 
 Window convolution_window(const Attr *attr, Shape weight)
@@ -58,9 +62,9 @@ static ValueId slot_value(const Node *n, int slot)
 
 Convolution convolution_of(const Graph *g, const Node *n)
 {
-    static const int x_slot[] = { 0, -1, 1, 1, -1 };
-    static const int y_slot[] = { -1, 0, 0, 0, 0 };
-    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED, 1 };
+    static const int x_slot[] = { 0, -1, 1, 1, -1, 0, -1 };
+    static const int y_slot[] = { -1, 0, 0, 0, 0, -1, 0 };
+    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED, 1, 1, 1 };
     ValueId x = slot_value(n, x_slot[n->kernel]);
     ValueId y = slot_value(n, y_slot[n->kernel]);
     ValueId weight = slot_value(n, weight_slot[n->kernel]);
@@ -93,6 +97,10 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
     if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
     if (n->kernel == CONV_ADD)
         cost->flops = capped_sum(cost->flops, elements(d.x));
+    if (n->kernel == CONV_MOMENTS || n->kernel == CONV_PRODUCTS)
+        cost->flops = capped_sum(
+            cost->flops,
+            capped_product(4, elements(g->values[n->results[0]].shape)));
     cost->bytes = cost_bytes(g, n);
     cost_momentum(g, n, cost);
 }
@@ -173,6 +181,69 @@ static void launch_depthwise(const Node *n, Launch *l, const char *kernel,
     launch_type_int(l, pack);
 }
 
+// ---- sums of the result -----------------------------------------------------
+
+// Returns the number of runs of tiles, each of several.  One word must hold the
+// counts of their blocks (RunArrivals in runtime/kernels/conv_sums.cuh).
+// Returns 0 if no number of runs fits.
+static int64_t sum_runs(int64_t tiles, int64_t across)
+{
+    enum { MOST = 8, FEWEST_TILES = 4, WORD = 64 };
+    for (int64_t runs = MOST; runs > 1; runs--) {
+        int64_t each = ceil_div(tiles, runs), blocks = 0;
+        if (each < FEWEST_TILES || ceil_div(tiles, each) != runs) continue;
+        blocks = capped_product(each, across);
+        if (blocks + 2 <= INT64_C(1) << (WORD / runs < 62 ? WORD / runs : 62))
+            return runs;
+    }
+    return tiles < 2 * FEWEST_TILES ? 1 : 0;
+}
+
+// The tiles of a product of pixels, rows of blocks, and the blocks of a row.
+typedef struct SumTiles { int64_t tiles, across, runs; } SumTiles;
+
+static SumTiles sum_tiles(Tile t, const ProductSize *size, int64_t groups)
+{
+    SumTiles s = { .across = groups * ceil_div(size->columns, t.columns) };
+    s.tiles = size->times / groups * ceil_div(size->rows, t.rows);
+    s.runs = sum_runs(s.tiles, s.across);
+    return s;
+}
+
+// Adds a result as the struct that stores it and makes its sums; its type is
+// returned, to be added in its place.
+static TypeArg launch_summed(const Graph *g, const Node *n, Launch *l,
+                             SumTiles tiles)
+{
+    bool moments = n->kernel == CONV_MOMENTS;
+    Shape shape = g->values[n->results[0]].shape;
+    int results = moments ? 3 : 2;
+    Launch *to = launch_members(l, "Summed");
+    launch_type_int(to, columns_of(shape));
+    launch_type_int(to, tiles.runs);
+    launch_value(to, n->results[0]);
+    launch_value(to, n->results[1 + results]);
+    launch_header(to);
+    Launch *sums = launch_operand(to, moments ? "MomentSums" : "ProductSums");
+    if (!moments) launch_type_int(sums, columns_of(shape));
+    for (int k = 1; k <= results; k++) launch_value(sums, n->results[k]);
+    if (moments) launch_value(sums, n->operands[MOMENTS_WEIGHT]);
+    else launch_load(sums, n, PRODUCTS_X);
+    for (int k = PRODUCTS_MEAN; !moments && k < PRODUCTS_HEADER; k++)
+        launch_value(sums, n->operands[k]);
+    launch_samples(sums);
+    launch_int(sums, rows_of(shape) / shape.dim[0], "pixels");
+    launch_real(sums, n->attr[CONV_EPSILON].f, "epsilon");
+    launch_result_type(to, n->results[0]);
+    return (TypeArg){ .source = to };
+}
+
+static SumTiles forward_tiles(const Graph *g, const Convolution *d)
+{
+    ProductSize size = convolution_size(d, PRODUCT_FORWARD);
+    return sum_tiles(tile_of_pixels(g, &size), &size, d->groups);
+}
+
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
     enum { STRIP = 4 };         // results of a thread of depthwise_forward
@@ -190,32 +261,78 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     }
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
-    launch_slots(l, n, 1, 3);
+    if (n->kernel == CONV_FORWARD) {
+        launch_slots(l, n, 1, 3);
+        return;
+    }
+    TypeArg type = launch_summed(g, n, l, forward_tiles(g, &d));
+    launch_slots(l, n, 0, 3);
+    launch_type_as(l, type);
 }
 
 // With a stride, the pixels of dx fall into classes: conv_strided.cuh.
+static ProductSize dgrad_size(const Convolution *d)
+{
+    int64_t stride_h = d->window.stride[HEIGHT];
+    int64_t stride_w = d->window.stride[WIDTH];
+    int64_t pixels = d->N * ceil_div(d->H, stride_h) *
+                     ceil_div(d->W, stride_w);
+    int64_t classes = stride_h * stride_w;
+    return (ProductSize){ pixels, d->group_c,
+                          ceil_div(d->R * d->S, classes) * d->group_k,
+                          d->groups * classes,
+                          pack_of(d->group_k, d->group_c), d->type,
+                          PRODUCT_DGRAD };
+}
+
 static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
 {
-    int64_t stride_h = d.window.stride[HEIGHT];
-    int64_t stride_w = d.window.stride[WIDTH];
-    int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
-    int64_t classes = stride_h * stride_w, times = d.groups * classes;
-    ProductSize size = { pixels, d.group_c,
-                         ceil_div(d.R * d.S, classes) * d.group_k, times,
-                         pack_of(d.group_k, d.group_c), d.type,
-                         PRODUCT_DGRAD };
+    ProductSize size = dgrad_size(&d);
     Tile t = tile_of_pixels(l->g, &size);
-    int64_t grid = capped_product(times, tile_count(t, pixels, d.group_c));
-    const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
-    launch_product(n, l, kernel, d, t, &size, grid);
+    int64_t grid = capped_product(size.times,
+                                  tile_count(t, size.rows, size.columns));
+    bool strided = size.times > d.groups;
+    launch_product(n, l, strided ? "conv_strided_dgrad" : "conv_dgrad", d, t,
+                   &size, grid);
+}
+
+static SumTiles dgrad_tiles(const Graph *g, const Convolution *d)
+{
+    ProductSize size = dgrad_size(d);
+    return sum_tiles(tile_of_pixels(g, &size), &size, d->groups);
+}
+
+// The partial sums are those of the tiles and, of several runs, of the runs.
+Shape convolution_partials(const Graph *g, const Node *n)
+{
+    Convolution d = convolution_of(g, n);
+    if (convolution_is_depthwise(&d)) return shape_of(0);
+    bool moments = n->kernel == CONV_MOMENTS;
+    SumTiles s = moments ? forward_tiles(g, &d) : dgrad_tiles(g, &d);
+    if (s.runs == 0) return shape_of(0);
+    return shape_of(3, s.tiles + (s.runs > 1 ? s.runs : 0), (int64_t)2,
+                    moments ? d.K : d.C);
+}
+
+void convolution_takes_sums(Node *n, const Node *sums)
+{
+    n->attr[CONV_EPSILON].f = sums->attr[EPSILON].f;
 }
 
 // Adds the activation and all values of a data gradient.
 static void launch_dgrad_slots(const Node *n, Launch *l)
 {
-    if (n->kernel != CONV_ADD) {
+    if (n->kernel == CONV_DGRAD) {
         launch_act(l, n);
         launch_slots(l, n, 1, 3);
+        return;
+    }
+    if (n->kernel == CONV_PRODUCTS) {
+        Convolution d = convolution_of(l->g, n);
+        launch_act(l, n);
+        TypeArg type = launch_summed(l->g, n, l, dgrad_tiles(l->g, &d));
+        launch_slots(l, n, 0, 3);
+        launch_type_as(l, type);
         return;
     }
     launch_type(l, "by_mask");

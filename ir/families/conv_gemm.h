@@ -14,6 +14,7 @@ enum {
     CONV_PAD_TOP, CONV_PAD_BOTTOM, CONV_PAD_LEFT, CONV_PAD_RIGHT,
     CONV_GROUPS,
     CONV_SPLITS,                // of the sum over pixels, in a wgrad
+    CONV_EPSILON,               // of the moments that it makes, or 0
 };
 extern const AttrSpec convolution_attr_specs[];
 void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
@@ -22,8 +23,12 @@ void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
 Window convolution_window(const Attr *attr, Shape weight);
 
 // The parts of conv.  CONV_MOMENTUM is a CONV_WGRAD that accumulates to
-// momentum, CONV_ADD a CONV_DGRAD that adds another gradient.
-enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM, CONV_ADD };
+// momentum, CONV_ADD a CONV_DGRAD that adds another gradient.  CONV_MOMENTS is
+// a CONV_FORWARD and CONV_PRODUCTS a CONV_DGRAD that make sums of the result.
+enum {
+    CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM, CONV_ADD,
+    CONV_MOMENTS, CONV_PRODUCTS
+};
 
 // The dimensions of all three: x [N,H,W,C], y [N,P,Q,K], and K filters of
 // R*S*group_c weights each.
@@ -55,11 +60,19 @@ bool is_biased(const Node *n);
 // Operands of CONV_DGRAD and, with the last, CONV_ADD.
 enum { DGRAD_DY, DGRAD_WEIGHT, DGRAD_MASK, DGRAD_OTHER };
 
+// Operands of CONV_MOMENTS after a bias, and of CONV_PRODUCTS after a mask.
+enum {
+    MOMENTS_WEIGHT = 3, MOMENTS_HEADER,
+    PRODUCTS_X = 3, PRODUCTS_MEAN, PRODUCTS_VARIANCE, PRODUCTS_HEADER
+};
+
 // Rules of the parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
+Shape convolution_partials(const Graph *g, const Node *n);
+void convolution_takes_sums(Node *n, const Node *sums);
 // A dense layer as the convolution of a map of one pixel.
 typedef struct DenseProduct {
     const Op   *conv;           // the operator of that convolution

@@ -105,6 +105,9 @@ void launch_value(Launch *l, ValueId value);
 // Adds operand k of n, whose slot is marked ~ or /, as a type and an argument.
 // They are the struct that computes it if it is inlined, otherwise its array.
 void launch_load(Launch *l, const Node *n, int k);
+// Adds a struct of runtime/ as a type and an argument, which are those of the
+// launch returned.
+Launch *launch_operand(Launch *l, const char *name);
 // Adds the operands mask and other of a part that adds a gradient
 // (Kernel.adding) as one struct; its kernel takes by_mask for an activation.
 void launch_mask_plus_other(Launch *l, const Node *n, int mask, int other);

@@ -5,7 +5,7 @@
 #define CNNC_OP_H
 
 #include "cost.h"
-#include "launch.h"
+#include "fusion.h"
 
 typedef struct Build Build;
 typedef struct Gradient Gradient;
@@ -132,6 +132,17 @@ typedef struct Kernel {
                                 // reader's others by name, and the header;
                                 // results are the reader's and then result 0.
                                 // 0: none
+    ColumnSums reduces;         // the sums of channels that it makes: results
+                                // are totals, then partial sums
+    int reducing;               // the part that makes result 0 and sums of it:
+                                // operands and results are this one's, then
+                                // those of the sums' node, without its operand
+                                // 0.  0: none
+    // For a part `reducing`.  The first returns the shape of its partial sums,
+    // of rank 0 if n can't make them; the second sets the attributes that n
+    // takes from the sums' node.
+    Shape (*partials)(const Graph *g, const Node *n);
+    void (*take_sums)(Node *n, const Node *sums);
     int with_momentum;           // the part that adds these results to momenta
                                 // when it stores them (momentum.h); 0: none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h
@@ -153,19 +164,6 @@ typedef struct Kernel {
     // one is a slice of the other.  NONE, or NULL: there is none.
     int (*divided)(const Graph *g, const Node *n);
 } Kernel;
-
-// How the pool (flag POOLS) that is the only reader of a map can compute it.
-// The forward node n that makes the map is then inlined.
-typedef struct Pooling {
-    // True if there is such a launch and it is worth its repeated work.
-    bool    (*fits)(const Graph *g, const Node *n, const Node *pool);
-    // Returns the flops that are computed twice.
-    int64_t (*recomputed)(const Graph *g, const Node *n, const Node *pool);
-    // The launch rule of the pool then.  functor: the reduction of a window.
-    // Returns the launch that has the constants of the pool.
-    Launch *(*launch)(const Graph *g, const Node *n, const Node *pool,
-                      const char *functor, Launch *l);
-} Pooling;
 
 struct Op {
     // From the row of ops.def:

@@ -195,6 +195,25 @@ bool same_attributes(const Node *a, const Node *b)
     return true;
 }
 
+int kernel_again(const Node *n, int *results)
+{
+    int kernel = n->kernel;
+    bool sums = n->op->kernels[kernel].partials != NULL && n->phase == FORWARD;
+    *results = sums ? 1 : n->result_count;
+    for (int k = 0; sums && n->op->kernels[k].results != NULL; k++)
+        if (n->op->kernels[k].reducing == kernel) return k;
+    return kernel;
+}
+
+bool made_once(const Node *n, ValueId v)
+{
+    int results;
+    kernel_again(n, &results);
+    for (int k = results; k < n->result_count; k++)
+        if (n->results[k] == v) return true;
+    return false;
+}
+
 bool is_last(const Node *n)
 {
     return n->grouped && n->op->kernels[n->kernel].last != NULL;

@@ -28,6 +28,12 @@ ValueId result_named(const Node *n, const char *name);
 bool may_write_over(const Node *n, int r, int k);
 // True if all attributes are bitwise equal; lists must be the same list.
 bool same_attributes(const Node *a, const Node *b);
+// Returns the part that recomputes n, whose operands are n's first.  Sets
+// *results to the number of results that it makes: sums (Kernel.reducing) are
+// made once.
+int kernel_again(const Node *n, int *results);
+// True if v is a result of n that a recomputation of n does not make.
+bool made_once(const Node *n, ValueId v);
 // True if n is done by the last block of the launch that it is grouped with.
 bool is_last(const Node *n);
 // True if every slot of n that has value v accepts a slice.

@@ -5,6 +5,7 @@
 // A call makes two nodes, conv and bias, which pass fuse_epilogue merges: only
 // then has the forward launch its third operand.
 #include "../op/activation_grad.h"
+#include "../families/batch_moments.h"
 #include "../families/conv_gemm.h"
 #include "../families/momentum.h"
 #include "../op/op_row.h"
@@ -172,6 +173,11 @@ static void clear(double *data, Shape shape)
     for (int64_t i = 0; i < count; i++) data[i] = 0;
 }
 
+static int64_t pixels_of(Shape map)
+{
+    return map.dim[1] * map.dim[2];
+}
+
 static void reference(const Ref *r)
 {
     double *y = r->out[0], *bias = r->in[2];
@@ -180,6 +186,9 @@ static void reference(const Ref *r)
     meet_operands(r, y, add_to_y);
     for (int64_t i = 0; i < count; i++)
         y[i] = ref_act(r, bias != NULL ? y[i] + bias[i % K] : y[i]);
+    if (r->n->kernel == CONV_MOMENTS)
+        made_moments_reference(r, MOMENTS_WEIGHT, pixels_of(ref_out(r, 0)),
+                               r->n->attr[CONV_EPSILON].f);
 }
 
 static void dgrad_reference(const Ref *r)
@@ -189,6 +198,9 @@ static void dgrad_reference(const Ref *r)
     meet_operands(r, dx, add_to_x);
     if (r->n->kernel == CONV_ADD) ref_add_other(r, DGRAD_OTHER);
     ref_mask(r, DGRAD_MASK);
+    if (r->n->kernel == CONV_PRODUCTS)
+        made_products_reference(r, PRODUCTS_X, pixels_of(ref_out(r, 0)),
+                                r->n->attr[CONV_EPSILON].f);
 }
 
 static void wgrad_reference(const Ref *r)
@@ -211,10 +223,12 @@ static int dgrad_divided(const Graph *g, const Node *n)
 }
 
 static const Kernel kernels[] = {
-    { .name = "", .results = "y/", .cost = convolution_cost,
-      .launch = convolution_forward, .reference = reference },
+    { .name = "", .results = "y/", .reducing = CONV_MOMENTS,
+      .cost = convolution_cost, .launch = convolution_forward,
+      .reference = reference },
     { .name = "dgrad", .operands = "dy~ weight/ mask?~", .results = "dx/",
-      .in_place = "dx/mask", .adding = CONV_ADD, .cost = convolution_cost,
+      .in_place = "dx/mask", .adding = CONV_ADD, .reducing = CONV_PRODUCTS,
+      .cost = convolution_cost,
       .launch = convolution_dgrad, .reference = dgrad_reference,
       .divided = dgrad_divided },
     { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",
@@ -227,6 +241,19 @@ static const Kernel kernels[] = {
     { .name = "dgrad_add", .operands = "dy~ weight/ mask?~ other~",
       .results = "dx/", .in_place = "dx/mask dx/other",
       .cost = convolution_cost, .launch = convolution_dgrad,
+      .reference = dgrad_reference },
+    { .name = "moments", .operands = "x~ weight bias? gamma? header",
+      .results = "y/ mean variance factor partials",
+      .reduces = SUMS_OF_MOMENTS, .partials = convolution_partials,
+      .take_sums = convolution_takes_sums, .cost = convolution_cost,
+      .launch = convolution_forward,
+      .reference = reference },
+    { .name = "dgrad_products",
+      .operands = "dy~ weight/ mask?~ x/ mean variance header",
+      .results = "dx/ sum product partials", .in_place = "dx/mask",
+      .reduces = SUMS_OF_PRODUCTS, .partials = convolution_partials,
+      .take_sums = convolution_takes_sums, .cost = convolution_cost,
+      .launch = convolution_dgrad,
       .reference = dgrad_reference },
     { .results = NULL },
 };

@@ -174,6 +174,22 @@ static void check_shape(const Check *c, NodeId id)
                    shape_text(g, result->shape));
 }
 
+// Checks the shape of the partial sums of a launch that also makes a map.
+static void check_partials(const Check *c, NodeId id)
+{
+    Graph *g = (Graph *)c->g;   // only for shape_text's arena
+    const Node *n = &g->nodes[id];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+
+    if (kernel->partials == NULL) return;
+    Shape wanted = kernel->partials(g, n);
+    const Value *partials = &g->values[n->results[n->result_count - 1]];
+    if (!same_shape(wanted, partials->shape))
+        node_fault(c, id, "%s should have the shape %s, but has %s",
+                   partials->name, shape_text(g, wanted),
+                   shape_text(g, partials->shape));
+}
+
 // Walks nodes in order.  Operands are checked before results are marked, so a
 // node that reads its own result is a fault.
 static void check_nodes(const Check *c)
@@ -191,6 +207,7 @@ static void check_nodes(const Check *c)
         check_operands(c, i, made);
         check_results(c, i, made);
         check_shape(c, i);
+        check_partials(c, i);
         check_fused_load(c, i);
         check_in_place(c, i);
         check_again(c, i);

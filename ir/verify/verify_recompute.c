@@ -16,13 +16,14 @@ static ValueId first_of(const Graph *g, ValueId v)
     return of == NONE ? v : of;
 }
 
-// True if both nodes compute the same.
-static bool does_the_same(const Graph *g, const Node *a, const Node *b)
+// True if a computes the same as b, by b's part `kernel` and as many results.
+static bool does_the_same(const Graph *g, const Node *a, const Node *b,
+                          int kernel, int results)
 {
-    if (a->op != b->op || a->kernel != b->kernel || a->act != b->act ||
+    if (a->op != b->op || a->kernel != kernel || a->act != b->act ||
         a->fused_load != b->fused_load || a->in_place != b->in_place ||
-        a->operand_count != b->operand_count ||
-        a->result_count != b->result_count ||
+        (kernel == b->kernel && a->operand_count != b->operand_count) ||
+        a->operand_count > b->operand_count || a->result_count != results ||
         !same_attributes(a, b))
         return false;
     for (int32_t k = 0; k < a->operand_count; k++)
@@ -32,6 +33,12 @@ static bool does_the_same(const Graph *g, const Node *a, const Node *b)
         if (first_of(g, a->results[k]) != first_of(g, b->results[k]))
             return false;
     return true;
+}
+
+static bool recomputes(const Graph *g, const Node *a, const Node *b)
+{
+    int results, kernel = kernel_again(b, &results);
+    return does_the_same(g, a, b, kernel, results);
 }
 
 // Returns the node that n repeats, or NONE.
@@ -80,7 +87,7 @@ void check_again(const Check *c, NodeId id)
     }
     if (n->phase != RECOMPUTE) return;
     NodeId original = original_of(g, n);
-    if (original == NONE || !does_the_same(g, n, &g->nodes[original]))
+    if (original == NONE || !recomputes(g, n, &g->nodes[original]))
         node_fault(c, id, "it does not recompute another node");
     if (is_launch(n) && g->nodes[original].phase != FORWARD)
         node_fault(c, id, "it recomputes a node that is not forward");
@@ -126,7 +133,7 @@ const char *nodes_as_written(Arena *arena, const Graph *g, const Node **nodes,
         const Node *n = &g->written[i];
         NodeId id = names_find(names, n->name, strlen(n->name));
         if (id == NONE || g->nodes[id].phase != n->phase ||
-            !does_the_same(g, &g->nodes[id], n))
+            !does_the_same(g, &g->nodes[id], n, n->kernel, n->result_count))
             return arena_print(arena, "%s differs from the program",
                                n->name);
         as_written[i] = g->nodes[id];

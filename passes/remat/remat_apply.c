@@ -55,12 +55,22 @@ static ValueId value_again(Graph *g, ValueId v, const char *how)
     return copy;
 }
 
+// Returns the operands of n's part `kernel`, of which n may have more.
+static int operand_count(const Node *n, int kernel)
+{
+    Slot slots[MAX_SLOTS];
+    if (kernel == n->kernel) return n->operand_count;
+    return kernel_slots(kernel_operands(n->op, kernel), slots, MAX_SLOTS);
+}
+
 // Appends old node i with these operands: itself, or a copy.
 static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
 {
     const Node *n = &w->old[i];
     ValueId results[MAX_SLOTS];
-    for (int32_t k = 0; k < n->result_count; k++) {
+    int count = n->result_count, kernel = n->kernel;
+    if (copy) kernel = kernel_again(n, &count);
+    for (int32_t k = 0; k < count; k++) {
         ValueId v = n->results[k];
         results[k] = copy && v != NONE ? value_again(w->g, v, "again") : v;
         if (v != NONE) w->now[v] = results[k];
@@ -68,9 +78,9 @@ static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
     const char *name = !copy || w->g->nameless
                            ? n->name
                            : arena_print(w->g->arena, "%s.again", n->name);
-    NodeId id = graph_node(w->g, n->op, n->kernel, copy ? RECOMPUTE : n->phase,
-                           name, n->pos, n->operand_count, operands,
-                           n->result_count, results);
+    NodeId id = graph_node(w->g, n->op, kernel, copy ? RECOMPUTE : n->phase,
+                           name, n->pos, operand_count(n, kernel), operands,
+                           count, results);
     Node *made = &w->g->nodes[id];
     if (!copy) made->name = n->name;
     memcpy(made->attr, n->attr, sizeof n->attr);

@@ -33,6 +33,15 @@ static NodeId *list_launches(Problem *p)
     return launches;
 }
 
+// True if v is the workspace of a launch that makes its sums once: it is part
+// of no schedule.
+static bool is_scratch(const Graph *g, ValueId v)
+{
+    NodeId def = g->values[v].def;
+    return def != NONE && g->values[v].kind == WORKSPACE &&
+           made_once(&g->nodes[def], v);
+}
+
 static void list_values(Problem *p)
 {
     const Graph *g = p->g;
@@ -42,7 +51,9 @@ static void list_values(Problem *p)
     r->kept = NEW_ARRAY(g->arena, g->value_count, bool);
     for (ValueId v = 0; v < g->value_count; v++) {
         p->value_of[v] = NONE;
-        if (p->lives.class_of[v] != v || p->lives.bytes[v] == 0) continue;
+        if (p->lives.class_of[v] != v || p->lives.bytes[v] == 0 ||
+            is_scratch(g, v))
+            continue;
         r->bytes[r->value_count] = p->lives.bytes[v];
         r->kept[r->value_count] = p->lives.kept[v];
         p->value_of[v] = r->value_count++;
@@ -51,11 +62,13 @@ static void list_values(Problem *p)
 
 // ---- operands and results ---------------------------------------------------
 
-// Lists the values that a launch makes, each once; returns their number.
+// Lists the values that a launch makes whenever it runs, each once; returns
+// their number.  Others, made once, count as given.
 static int list_made(const Problem *p, const Node *n, int32_t *made)
 {
-    int count = 0;
-    for (int32_t k = 0; k < n->result_count; k++) {
+    int count = 0, results;
+    kernel_again(n, &results);
+    for (int32_t k = 0; k < results; k++) {
         if (n->results[k] == NONE) continue;
         int32_t v = p->value_of[p->lives.class_of[n->results[k]]];
         int j = 0;

@@ -62,7 +62,8 @@ static void keep_for_update(Marks *m)
         if (g->nodes[i].phase != UPDATE) continue;
         for (int k = node_reads(g, &g->nodes[i], reads) - 1; k >= 0; k--) {
             NodeId def = g->values[reads[k]].def;
-            if (def != NONE) m->recomputed[def] = false;
+            if (def != NONE && !made_once(&g->nodes[def], reads[k]))
+                m->recomputed[def] = false;
         }
     }
 }

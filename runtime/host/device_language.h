@@ -40,16 +40,7 @@ static inline void __threadfence()
 #endif
 }
 
-// Increments the count, or sets it to 0 after `most`; returns its old value.
-static inline unsigned atomicInc(unsigned *count, unsigned most)
-{
-    unsigned old = __atomic_load_n(count, __ATOMIC_ACQUIRE);
-    while (!__atomic_compare_exchange_n(count, &old, old >= most ? 0 : old + 1,
-                                        false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-        continue;
-    return old;
-}
+#include "atomics.h"
 
 // The place where a thread waits: the call and its source line.  It is a
 // default argument, so kernels need not pass it.

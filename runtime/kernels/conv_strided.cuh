@@ -63,13 +63,10 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     filters.start(block.column, Im2colIndex{C, 1});
     Tile::sums(tiles, slopes, filters, 0, depth, sum);
     auto place = [=](long long i) { return pixel(i).offset + first; };
-    // All are made before one is stored, since dx may be mask.
-    each_run<Tile, C, FULL>(sum, block, pixels, place, [=](auto &run, long long at, int c) {
+    auto make = [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);
         const auto own = load_lazy<V>(mask, at, first + c);
         UNROLL for (int j = 0; j < V; j++) run.at[j] = Act::gradient(run.at[j], own, at + j);
-    });
-    each_run<Tile, C, FULL>(sum, block, pixels, place, [=](auto &run, long long at, int) {
-        store_vec(dx, at, run);
-    });
+    };
+    store_runs<Tile, C, FULL>(dx, tiles, sum, block, pixels, place, make);
 }

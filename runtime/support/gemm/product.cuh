@@ -4,7 +4,8 @@
 //                 rows j of b, and one over the steps k, through a map
 //   Tile          multiplies tiles in shared memory, with some sums in each thread's registers: a
 //                 GemmTile, or a TensorTile (tensor.cuh) on tensor cores
-//   each_run      visits runs of adjacent sums, which the kernel changes and stores
+//   each_run      visits runs of adjacent sums, which the kernel changes
+//   store_runs    stores them
 //
 // Lane and step have an offset each.  Their sum is a position in a map; outside of the map the
 // element is zero.  This one test covers padding, the rest of a tile and odd sizes.
@@ -169,4 +170,16 @@ static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMN
             UNROLL for (int k = 0; k < V; k++) sum[i][j + k] = run.at[k];
         }
     }
+}
+
+// store_runs: stores sums as make changes them, all first: y may be what make reads, or a struct.
+template <class Tile, int COLUMNS, bool FULL, class Y, class Tiles, class Sum, class Block,
+          class Where, class Make>
+static __device__ inline void store_runs(const Y &y, Tiles &, Sum &sum, const Block &block,
+                                         long long rows, const Where &place, const Make &make)
+{
+    each_run<Tile, COLUMNS, FULL>(sum, block, rows, place, make);
+    each_run<Tile, COLUMNS, FULL>(sum, block, rows, place, [=](auto &run, long long at, int) {
+        store_vec(y, at, run);
+    });
 }

@@ -22,8 +22,7 @@ struct StateHeader {
     double   loss_scale;                // a moving scale after its first step; otherwise 0
     uint32_t skip;                      // 1 if this step's loss or a gradient was not finite
     uint32_t good;                      // steps since the loss scale changed
-    uint32_t arrivals, unused;          // arrivals: blocks of a launch that have ended; 0 between
-                                        // launches
+    uint64_t arrivals;                  // blocks of a launch that have ended; 0 between launches
     uint64_t samples;                   // since the caller's last reset, as are the figures:
     struct FigureSum figures[HEADER_FIGURES];   // of each loss, then of each metric
 };

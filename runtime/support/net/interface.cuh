@@ -170,7 +170,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
              struct cublasContext *cublas, uint64_t seed)
 {
     const StateHeader header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0,
-                                0, NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, 0, 0, 0, {}};
+                                0, NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, 0, 0, {}};
     TRY(net_bind(c, arena, arena_bytes, stream, cublas));
     TRY(net_stage(c, 0, NET_STATE_BYTES, 0, 0));
     TRY(net_every_step(c));

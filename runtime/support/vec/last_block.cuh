@@ -5,12 +5,12 @@
 
 // is_last_block: true in the last block of a launch that calls it, which then sees the writes of
 // all others.  Every thread calls it once.
-static __device__ inline bool is_last_block(uint32_t *arrivals)
+static __device__ inline bool is_last_block(uint64_t *arrivals)
 {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(arrivals, gridDim.x - 1) == gridDim.x - 1;
+    if (threadIdx.x == 0) last = atomicInc((uint32_t *)arrivals, gridDim.x - 1) == gridDim.x - 1;
     __syncthreads();
     __threadfence();
     return last;
