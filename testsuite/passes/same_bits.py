@@ -154,6 +154,7 @@ def main():
                 close = subprocess.run([os.path.join(build, "testsuite", "compare_tensors"), after,
                                         firsts.setdefault("", after), "--tolerance", tolerance],
                                        check=False)
+                print(name, "close" if close.returncode == 0 else "OTHER BITS", flush=True)
                 different += close.returncode != 0
                 continue
             first = firsts.setdefault(apart[name], bits)
