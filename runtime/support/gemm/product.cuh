@@ -157,7 +157,7 @@ struct GemmTile {
                 a.fetch(begin);
                 b.fetch(begin);
             }
-            for (int k = 0; k < DEPTH; k++) {
+            UNROLL for (int k = 0; k < DEPTH; k++) {
                 real left[RE], right[CE];
                 for (int i = 0; i < RE; i++) left[i] = tiles.rows[now][k][row(i)];
                 for (int j = 0; j < CE; j++) right[j] = tiles.columns[now][k][column(j)];
