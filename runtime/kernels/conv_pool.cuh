@@ -47,7 +47,7 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
     const int first = block.group * G::K;
     const long long patches = block.row / Tile::ROWS * Patches::COUNT;
     // The window in x that gives a pixel of the patches.
-    const auto pixel = [=](long long i) -> Offset2d {
+    const auto pixel = [=](long long i, int) -> Offset2d {
         const Patches patch = {patches + (int)i / Patches::AREA};
         const int own = (int)i % Patches::AREA;
         const int p = patch.h + own / Patches::WIDE, q = patch.w + own % Patches::WIDE;

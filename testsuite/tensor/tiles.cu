@@ -15,13 +15,23 @@ static const cudaStream_t stream = nullptr;
 
 // ---- one product ----------------------------------------------------------------------------------
 
-// The value computed on load is the stored one plus one, so that padding is not zero.
+// The value computed on load is the stored one plus one, so that padding is not zero.  Large pieces
+// are computed in shared memory, others in registers.
 template <class Element>
 struct Next {
-    const typename Element::Stored *from;
-    __device__ float operator[](long long i) const { return Element::load(from[i]) + 1; }
+    const typename Element::Stored *x;
+    __device__ float operator[](long long i) const { return Element::load(x[i]) + 1; }
     template <int V>
     __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
+    template <int V>
+    __device__ float terms(int) const { return 1; }
+    template <int V>
+    static __device__ Vec<V> of(const Vec<V> &from, float one)
+    {
+        Vec<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = from.at[j] + one;
+        return v;
+    }
 };
 
 // How an operand is read: V elements at once, along steps or lanes, as it is or computed.
@@ -83,8 +93,8 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
     each_run<Tile, 1 << 20, true>(sum, block, m, place, [=](auto &run, long long at, int) {
         Within{y, m, n}.put(at, run);
     });
-    const long long i = block.row + threadIdx.x;
-    if (leads && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = of_row;
+    const long long i = block.row + Tile::summed_row();
+    if (leads && i < m) y[i * (n + 1) + n] = of_row;
 }
 
 // Numbers as the device stores them, and as they are.
