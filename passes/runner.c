@@ -11,6 +11,7 @@
 
 #include "decide/decide_remat.h"
 #include "decide/decide_gated_grad.h"
+#include "decide/decide_grad_add.h"
 #include "../ir/base/search_cache.h"
 #include "batch_split.h"
 #include "decide/decide_horizontal.h"

@@ -58,8 +58,9 @@ static ValueId slot_value(const Node *n, int slot)
 
 Convolution convolution_of(const Graph *g, const Node *n)
 {
-    static const int x_slot[] = { 0, -1, 1, 1 }, y_slot[] = { -1, 0, 0, 0 };
-    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED };
+    static const int x_slot[] = { 0, -1, 1, 1, -1 };
+    static const int y_slot[] = { -1, 0, 0, 0, 0 };
+    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED, 1 };
     ValueId x = slot_value(n, x_slot[n->kernel]);
     ValueId y = slot_value(n, y_slot[n->kernel]);
     ValueId weight = slot_value(n, weight_slot[n->kernel]);
@@ -81,7 +82,6 @@ bool is_biased(const Node *n)
 {
     return operand_named(n, "bias") != NONE || result_named(n, "db") != NONE;
 }
-
 
 // ---- launches ---------------------------------------------------------------
 
@@ -211,6 +211,22 @@ static void launch_dgrad_gemm(const Node *n, Launch *l, Convolution d)
     launch_gemm(n, l, strided ? "conv_strided_dgrad" : "conv_dgrad", d, &m);
 }
 
+// Adds the activation and all values of a data gradient.
+static void launch_dgrad_slots(const Node *n, Launch *l)
+{
+    if (n->kernel != CONV_ADD) {
+        launch_act(l, n);
+        launch_slots(l, n, 1, 3);
+        return;
+    }
+    launch_type(l, "by_mask");
+    launch_value(l, n->results[0]);
+    launch_load(l, n, DGRAD_DY);
+    launch_load(l, n, DGRAD_WEIGHT);
+    launch_mask_plus_other(l, n, DGRAD_MASK, DGRAD_OTHER);
+    launch_result_type(l, n->results[0]);
+}
+
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
@@ -222,8 +238,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
     } else {
         launch_dgrad_gemm(n, l, d);
     }
-    launch_act(l, n);
-    launch_slots(l, n, 1, 3);
+    launch_dgrad_slots(n, l);
 }
 
 // ---- the weight gradient ----------------------------------------------------
@@ -335,8 +350,9 @@ static int64_t tiles_time(const Graph *g, const Convolution *d, int kernel,
                           int64_t splits, GemmOperand rows, GemmOperand columns)
 {
     Gemm m = kernel == CONV_FORWARD ? forward_gemm(g, d)
-           : kernel == CONV_DGRAD   ? dgrad_gemm(g, d)
-                                    : wgrad_gemm(g, d, splits);
+           : kernel == CONV_DGRAD || kernel == CONV_ADD
+               ? dgrad_gemm(g, d)
+               : wgrad_gemm(g, d, splits);
     m.rows = rows;
     m.columns = columns;
     return gemm_time(graph_gpu(g), &m);
@@ -356,6 +372,8 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
                                  gemm_operand(g, n->operands[1]));
     }
     if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
+    if (n->kernel == CONV_ADD)
+        cost->flops = capped_sum(cost->flops, elements(d.x));
     cost->bytes = cost_bytes(g, n);
     cost_momentum(g, n, cost);
 }

@@ -21,8 +21,9 @@ void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
 // have one more dimension than the weight.
 Window convolution_window(const Attr *attr, Shape weight);
 
-// The parts of conv; the last is a CONV_WGRAD that accumulates to momentum.
-enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM };
+// The parts of conv.  CONV_MOMENTUM is a CONV_WGRAD that accumulates to
+// momentum, CONV_ADD a CONV_DGRAD that adds another gradient.
+enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM, CONV_ADD };
 
 // The dimensions of all three: x [N,H,W,C], y [N,P,Q,K], and K filters of
 // R*S*group_c weights each.
@@ -50,6 +51,9 @@ extern const Pooling convolution_pooling;
 
 // True if a part of conv or dense adds a bias, or computes a bias gradient.
 bool is_biased(const Node *n);
+
+// Operands of CONV_DGRAD and, with the last, CONV_ADD.
+enum { DGRAD_DY, DGRAD_WEIGHT, DGRAD_MASK, DGRAD_OTHER };
 
 // Rules of the parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);

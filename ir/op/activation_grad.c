@@ -8,6 +8,7 @@
 // and the operator's own rule continues with %20.  Part 1 of every ACT operator
 // is its gradient, computed from dy and y.
 #include "activation_grad.h"
+#include "../dtype.h"
 
 ValueId act_gradient(Gradient *c)
 {
@@ -30,4 +31,14 @@ void ref_mask(const Ref *r, int k)
     if (r->in[k] == NULL) return;
     for (int64_t i = 0; i < count; i++)
         r->out[0][i] = r->n->act->act_gradient(r->out[0][i], r->in[k][i]);
+}
+
+void ref_add_other(const Ref *r, int k)
+{
+    DType dtype = r->g->values[r->n->results[0]].dtype;
+    int64_t count = elements(ref_out(r, 0));
+    for (int64_t i = 0; i < count; i++) {
+        double *dx = &r->out[0][i];
+        *dx = rounded(dtype, rounded(dtype, *dx) + r->in[k][i]);
+    }
 }

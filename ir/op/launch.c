@@ -201,6 +201,15 @@ Launch *launch_own(Launch *l, const char *name)
     return launch_typed(l, name, l->node);
 }
 
+void launch_mask_plus_other(Launch *l, const Node *n, int mask, int other)
+{
+    Launch *made = launch_typed(l, "PlusOther", n);
+    launch_act(made, n);
+    launch_type_of(made, n->results[0]);
+    launch_load(made, n, mask);
+    launch_load(made, n, other);
+}
+
 void launch_last(Launch *l)
 {
     l->takes_last = true;

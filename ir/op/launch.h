@@ -105,6 +105,9 @@ void launch_value(Launch *l, ValueId value);
 // Adds operand k of n, whose slot is marked ~ or /, as a type and an argument.
 // They are the struct that computes it if it is inlined, otherwise its array.
 void launch_load(Launch *l, const Node *n, int k);
+// Adds the operands mask and other of a part that adds a gradient
+// (Kernel.adding) as one struct; its kernel takes by_mask for an activation.
+void launch_mask_plus_other(Launch *l, const Node *n, int mask, int other);
 // Adds the type of a result whose slot is marked /.
 void launch_result_type(Launch *l, ValueId v);
 // Returns the template arguments of a slice's Strided: <real, 64, 128, 4>.

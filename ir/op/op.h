@@ -117,6 +117,10 @@ typedef struct Kernel {
     int masking;                // the part that multiplies result 0 by an
                                 // activation's derivative: it has a further
                                 // last operand "mask", and no other result
+    int adding;                 // the part that adds another gradient to result
+                                // 0 before an activation's derivative: further
+                                // last operands are "mask?", if this part has
+                                // none, and "other"
     int gated;                  // the part that applies this part and then the
                                 // gradient of a BY_SIGN activation: operands
                                 // are the gradient and "mask", the forward

@@ -25,8 +25,11 @@
 enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
 enum Parts {
     FORWARD_KERNEL, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT,
-    STATISTICS_MOMENTS, REDUCE_SUMS
+    STATISTICS_MOMENTS, REDUCE_SUMS, GRAD_ADD
 };
+
+// The last operands of GRAD and GRAD_ADD.
+enum { MASK_SLOT = 7, OTHER };
 
 // Operands of the forward kernel.
 enum {
@@ -168,7 +171,7 @@ static Shape in_shape(const Graph *g, const Node *n, int k)
 // x.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
-    static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4 };
+    static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4, 9 };
     cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->kernel]);
     cost->bytes = cost_bytes(g, n);
     if (n->kernel == MOMENTS)
@@ -254,9 +257,18 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     int64_t vec = vec_width(g, n, columns_of(x));
     launch_columns(l, "batchnorm_gradient", rows_of(x), columns_of(x),
                    columns_runs(x, vec));
-    launch_act(l, n);
-    launch_type_int(l, vec);
-    launch_slots(l, n, 1, 8);
+    if (n->kernel == GRAD_ADD) {
+        launch_type(l, "by_mask");
+        launch_type_int(l, vec);
+        launch_value(l, n->results[0]);
+        launch_slots(l, n, 0, MASK_SLOT);
+        launch_mask_plus_other(l, n, MASK_SLOT, OTHER);
+        launch_result_type(l, n->results[0]);
+    } else {
+        launch_act(l, n);
+        launch_type_int(l, vec);
+        launch_slots(l, n, 1, MASK_SLOT + 1);
+    }
     launch_rows(l, n);
     launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
@@ -303,8 +315,10 @@ static void grad_reference(const Ref *r)
         double d = in[0][i] - in[5][c] / rows - normal * in[6][c] / rows;
         d *= factor / deviation(r, in[4][c]);
         if (i / columns_of(x) >= batch_rows(r)) d = 0;
-        r->out[0][i] = in[7] != NULL ? r->n->act->act_gradient(d, in[7][i]) : d;
+        r->out[0][i] = d;
     }
+    if (r->n->kernel == GRAD_ADD) ref_add_other(r, OTHER);
+    ref_mask(r, MASK_SLOT);
 }
 
 static void commit_reference(const Ref *r)
@@ -340,8 +354,8 @@ static const Kernel kernels[] = {
       .reference = sums_reference },
     [GRAD] = { .name = "grad",
       .operands = "dy/ x/ weight? mean variance sum product mask?/",
-      .results = "dx/", .in_place = "dx/dy dx/x dx/mask", .cost = cost,
-      .launch = grad_launch, .reference = grad_reference },
+      .results = "dx/", .in_place = "dx/dy dx/x dx/mask", .adding = GRAD_ADD,
+      .cost = cost, .launch = grad_launch, .reference = grad_reference },
     [COMMIT] = { .name = "commit",
       .operands = "mean! variance! batch_mean batch_variance header",
       .results = "", .cost = cost, .launch = commit_launch,
@@ -354,6 +368,10 @@ static const Kernel kernels[] = {
       .operands = "dy/ x/ mean variance header",
       .results = "sum product partials", .cost = cost, .launch = sums_launch,
       .reference = reduce_sums_reference },
+    [GRAD_ADD] = { .name = "grad_add",
+      .operands = "dy/ x/ weight? mean variance sum product mask?/ other/",
+      .results = "dx/", .in_place = "dx/dy dx/x dx/mask dx/other",
+      .cost = cost, .launch = grad_launch, .reference = grad_reference },
     { .results = NULL },
 };
 

@@ -185,12 +185,10 @@ static void reference(const Ref *r)
 static void dgrad_reference(const Ref *r)
 {
     double *dx = r->out[0];
-    int64_t count = elements(ref_out(r, 0));
     clear(dx, ref_out(r, 0));
     meet_operands(r, dx, add_to_x);
-    if (r->in[2] == NULL) return;
-    for (int64_t i = 0; i < count; i++)
-        dx[i] = r->n->act->act_gradient(dx[i], r->in[2][i]);
+    if (r->n->kernel == CONV_ADD) ref_add_other(r, DGRAD_OTHER);
+    ref_mask(r, DGRAD_MASK);
 }
 
 static void wgrad_reference(const Ref *r)
@@ -216,7 +214,7 @@ static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = convolution_cost,
       .launch = convolution_forward, .reference = reference },
     { .name = "dgrad", .operands = "dy~ weight/ mask?~", .results = "dx/",
-      .in_place = "dx/mask", .cost = convolution_cost,
+      .in_place = "dx/mask", .adding = CONV_ADD, .cost = convolution_cost,
       .launch = convolution_dgrad, .reference = dgrad_reference,
       .divided = dgrad_divided },
     { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",
@@ -226,6 +224,10 @@ static const Kernel kernels[] = {
       .operands = "dy~ x~ weight momentum! bias? bias_momentum!? header",
       .results = "", .cost = convolution_cost, .launch = convolution_wgrad,
       .reference = wgrad_reference },
+    { .name = "dgrad_add", .operands = "dy~ weight/ mask?~ other~",
+      .results = "dx/", .in_place = "dx/mask dx/other",
+      .cost = convolution_cost, .launch = convolution_dgrad,
+      .reference = dgrad_reference },
     { .results = NULL },
 };
 

@@ -100,8 +100,8 @@ static void add_choice(Prologues *p, NodeId i, int how, int64_t saved)
                                       value_bytes(made) };
 }
 
-// True if each launch that reads v is of the phase of the node by which it reads
-// it: itself, or an inlined one.
+// True if each launch that reads v, directly or through inlined nodes, is of
+// the phase of the node that reads v.
 // NOLINTNEXTLINE(misc-no-recursion)
 static bool has_clear_readers(const Prologues *p, ValueId v, Phase *phase)
 {

@@ -44,6 +44,15 @@ static __device__ inline void store_vec(T *y, long long i, const Vec<V> &v)
     each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
 }
 
+// as_stored: x, as a T holds it.
+template <class T>
+static __device__ inline real as_stored(real x)
+{
+    T stored;
+    stored = x;
+    return stored;
+}
+
 // vec_each: V elements of x, one by one.
 template <int V, class X>
 static __device__ inline Vec<V> vec_each(const X &x, long long i)
