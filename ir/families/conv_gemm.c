@@ -365,6 +365,7 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
     int64_t flops = capped_product(2 * d.pixels * d.K, d.filter);
     if (convolution_is_depthwise(&d)) {
         cost->flops = flops;
+        cost->tiles = depthwise_time(graph_gpu(g), flops / 2);
     } else {
         cost_product(cost, flops);
         cost->tiles = tiles_time(g, &d, n->kernel, n->attr[CONV_SPLITS].i,

@@ -3,7 +3,7 @@
 //     step     = the longest of
 //                  instructions   warps * loop / (4 * clock)
 //                  arithmetic     2 rows columns DEPTH / (rate * share / SMs)
-//                  cache          bytes / (CACHE memory elementwise / SMs)
+//                  cache          bytes / (CACHE_WIDTH * clock * elementwise)
 //                  shared memory  bytes written and read / (128 * clock)
 //     loop     = math + fragments + COPY * copies + STEP + work on load,
 //                the instructions of a warp in a step
@@ -18,8 +18,8 @@
 // is DEPTH terms, 64 bytes of each row.  A block loads its rows for each tile
 // of columns and each tap of a window, so work on load counts as often.
 //
-// COPY and STEP are the averages of counted machine code (testsuite/sass).
-// CACHE and BUSY are assumptions.  On sm_90, mma.sync reaches at most 62.9 % of
+// COPY, STEP and SINGLE are averages of counted machine code (testsuite/sass).
+// CACHE_WIDTH and BUSY are assumptions.  On sm_90, mma.sync reaches at most 62.9 % of
 // the rate of wgmma (Luo et al., arXiv 2501.12084).
 #include "gemm_time.h"
 #include "../base/sizes.h"
@@ -27,13 +27,14 @@
 
 enum {
     MILLION = 1000000,
-    CACHE = 2,                  // bandwidth of the L2 cache over memory's
+    CACHE_WIDTH = 32,           // bytes of the L2 cache a clock
     BUSY = 12,                  // warps that hide the latency of a step
     ROW_BYTES = 64,             // of each row and column in a step
     WARP_THREADS = 32, REGISTERS = 65536, SCHEDULERS = 4,
     SHARED_WIDTH = 128,         // bytes of shared memory a clock
-    COPY = 20, STEP = 40,       // instructions of a copy, and of each step
-    LARGEST_PIECE = 16,         // bytes of a copy
+    COPY = 14, STEP = 16,       // instructions of a copy, and of each step
+    SINGLE = 36,                // and of an element that is no copy's piece
+    LARGEST_PIECE = 16, SMALLEST_PIECE = 4,     // bytes of a copy
     MMA_SYNC = 629000,          // millionths, on sm_90
 };
 
@@ -94,12 +95,14 @@ static int64_t instructions(const Gemm *m)
 {
     const Tile *t = &m->tile;
     int64_t warps = tile_threads(*t) / WARP_THREADS;
-    int64_t loads = pieces(m, t->rows) + pieces(m, t->columns);
+    int64_t piece = m->size.vec * element_bytes(m);
+    int64_t loads = (pieces(m, t->rows) + pieces(m, t->columns)) *
+                    (piece >= SMALLEST_PIECE ? COPY : SINGLE);
     int64_t computed = ((int64_t)m->rows.work * t->rows +
                         (int64_t)m->columns.work * t->columns) *
                        terms_of_step(m);
     return multiplying(m) + warps * STEP +
-           (COPY * loads + computed) / WARP_THREADS;
+           (loads + computed) / WARP_THREADS;
 }
 
 // ---- picoseconds of a step of a block alone on its multiprocessor -----------
@@ -124,8 +127,7 @@ static int64_t cache_time(const Gpu *gpu, const Gemm *m)
     int64_t bytes = (m->tile.rows * (int64_t)m->rows.bytes +
                      m->tile.columns * (int64_t)m->columns.bytes) *
                     terms_of_step(m) * (LARGEST_PIECE / piece);
-    return time_at(bytes * gpu->multiprocessors, CACHE * gpu->memory,
-                   gpu->elementwise);
+    return time_at(bytes, CACHE_WIDTH * gpu->clock, gpu->elementwise);
 }
 
 static int64_t shared_time(const Gpu *gpu, const Gemm *m)
@@ -184,6 +186,16 @@ int64_t gemm_time(const Gpu *gpu, const Gemm *m)
                               gpu->memory, gpu->elementwise);
     int64_t block = capped_sum(running, filling + storing);
     return larger(1, capped_product(share, block) / 1000);
+}
+
+// An average of the loops of depthwise kernels in machine code (testsuite/sass).
+int64_t depthwise_time(const Gpu *gpu, int64_t products)
+{
+    enum { EACH = 4 };          // instructions of a product
+    if (gpu->clock == 0) return 0;
+    int64_t warps = capped_product(products, EACH) / WARP_THREADS;
+    return time_at(warps, SCHEDULERS * gpu->clock * gpu->multiprocessors,
+                   gpu->elementwise);
 }
 
 // ---- operands ---------------------------------------------------------------

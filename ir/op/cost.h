@@ -13,8 +13,8 @@ typedef struct Cost {
     int64_t products;           // multiplications and additions of products
                                 // among them, which tensor cores can do
     int64_t bytes;              // read from and written to device memory
-    int64_t tiles;              // picoseconds that the tiles of a GEMM take on
-                                // the graph's GPU (gpu/gemm_time.h); 0: no GEMM
+    int64_t tiles;              // picoseconds that a convolution or GEMM takes
+                                // on the graph's GPU (gpu/gemm_time.h), or 0
 } Cost;
 
 // Sets the cost of launch n, after any passes.  It includes the operator's

@@ -68,8 +68,8 @@ static void work_counts_for_each_tap(void **state)
 static void bytes_of_operands_count(void **state)
 {
     (void)state;
-    Gpu gpu = gpus[0];
-    gpu.memory /= 1000;
+    Gpu gpu = fast_memory();
+    gpu.elementwise /= 1000;
     Gemm half = gemm_of(gpu.multiprocessors), whole = half;
     whole.rows.bytes = whole.columns.bytes = 4;
     int64_t of_half = gemm_time(&gpu, &half);
