@@ -63,24 +63,21 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<X, Weight
     filters.start(block.column, Im2colIndex{G::K, G::FILTER});
     Tile::sums(tiles, patches, filters, 0, G::FILTER, sum);
     auto place = [=](long long i) { return i * Shape::K + first; };
-    each_run<Tile, G::K, FULL>(sum, block, G::PIXELS, place, [=](auto &run, long long, int k) {
+    auto make = [=](auto &run, long long, int k) {
         constexpr int V = sizeof run / sizeof(real);
         Vec<V> add = {};
         if (BIAS) add = load_vec<V>(bias, first + k);
         UNROLL for (int j = 0; j < V; j++)
             run.at[j] = Act::forward(BIAS ? run.at[j] + add.at[j] : run.at[j]);
-    });
-    each_run<Tile, G::K, FULL>(sum, block, G::PIXELS, place, [=](auto &run, long long at, int) {
-        store_vec(y, at, run);
-    });
+    };
+    store_runs<Tile, G::K, FULL>(y, sum, block, G::PIXELS, place, make);
 }
 
 // conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] in order, stride 1,
 // times Act's derivative at mask, which may be dx.  A block: a tile of pixels x c of a group.
 template <class Shape, class Tile, class Act, class DY = const real *, class Weights = const real *,
           class Mask = const real *, class DX = real *>
-__global__ void __launch_bounds__(
-    Tile::THREADS, std::is_same_v<Act, identity> ? Tile::template blocks<DY, Weights>() : 1)
+__global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weights>())
     conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     typedef ConvGroup<Shape, Tile> G;
@@ -104,15 +101,12 @@ __global__ void __launch_bounds__(
     filters.start(block.column, Im2colIndex{C, 1});
     Tile::sums(tiles, slopes, filters, 0, DEPTH, sum);
     auto place = [=](long long i) { return i * Shape::C + first; };
-    // All are made before one is stored, since dx may be mask.
-    each_run<Tile, C, FULL>(sum, block, PIXELS, place, [=](auto &run, long long at, int c) {
+    auto make = [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);
         const auto own = load_lazy<V>(mask, at, first + c);
         UNROLL for (int j = 0; j < V; j++) run.at[j] = Act::gradient(run.at[j], own, at + j);
-    });
-    each_run<Tile, C, FULL>(sum, block, PIXELS, place, [=](auto &run, long long at, int) {
-        store_vec(dx, at, run);
-    });
+    };
+    store_runs<Tile, C, FULL>(dx, sum, block, PIXELS, place, make);
 }
 
 // conv_wgrad: dw[split,k,r,s,c] = the sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in

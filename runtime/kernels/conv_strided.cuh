@@ -26,8 +26,7 @@ struct ConvTaps {
 // channels of one group.  Sums run over r, s, k in this order.
 template <class Shape, class Tile, class Act, class DY = const real *, class Weights = const real *,
           class Mask = const real *, class DX = real *>
-__global__ void __launch_bounds__(
-    Tile::THREADS, std::is_same_v<Act, identity> ? Tile::template blocks<DY, Weights>() : 1)
+__global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weights>())
     conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     typedef ConvGroup<Shape, Tile> G;
@@ -65,13 +64,10 @@ __global__ void __launch_bounds__(
     filters.start(block.column, Im2colIndex{C, 1});
     Tile::sums(tiles, slopes, filters, 0, depth, sum);
     auto place = [=](long long i) { return pixel(i).offset + first; };
-    // All are made before one is stored, since dx may be mask.
-    each_run<Tile, C, FULL>(sum, block, pixels, place, [=](auto &run, long long at, int c) {
+    auto make = [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);
         const auto own = load_lazy<V>(mask, at, first + c);
         UNROLL for (int j = 0; j < V; j++) run.at[j] = Act::gradient(run.at[j], own, at + j);
-    });
-    each_run<Tile, C, FULL>(sum, block, pixels, place, [=](auto &run, long long at, int) {
-        store_vec(dx, at, run);
-    });
+    };
+    store_runs<Tile, C, FULL>(dx, sum, block, pixels, place, make);
 }

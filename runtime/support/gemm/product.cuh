@@ -4,7 +4,8 @@
 //                 rows j of b, and one over the steps k, through a map
 //   Tile          multiplies tiles in shared memory, with some sums in each thread's registers: a
 //                 GemmTile, or a TensorTile (tensor.cuh) on tensor cores
-//   each_run      visits runs of adjacent sums, which the kernel changes and stores
+//   each_run      visits runs of adjacent sums, which the kernel changes
+//   store_runs    stores them
 //
 // Lane and step have an offset each.  Their sum is a position in a map; outside of the map the
 // element is zero.  This one test covers padding, the rest of a tile and odd sizes.
@@ -172,14 +173,16 @@ struct GemmTile {
 };
 
 // each_run: calls meet(run, place(row) + column, column) for the thread's runs of adjacent sums, as
-// Vecs that may change.  The runs are in the first `rows` rows (FULL: in all) and COLUMNS columns.
-template <class Tile, int COLUMNS, bool FULL, class Block, class Where, class Meet>
+// Vecs that may change.  The runs are in the first `rows` rows (FULL: in all) and COLUMNS columns;
+// they are in the thread's rows from FROM to TO.
+template <class Tile, int COLUMNS, bool FULL, int FROM = 0, int TO = Tile::ROWS_EACH, class Block,
+          class Where, class Meet>
 static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH],
                                        const Block &block, long long rows, const Where &place,
                                        const Meet &meet)
 {
     constexpr int V = Tile::template RUN<COLUMNS>;
-    UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
+    UNROLL for (int i = FROM; i < TO; i++) {
         const long long row = block.row + Tile::row(i), begin = place(row);
         UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
             const int column = block.column + Tile::column(j);
@@ -190,4 +193,19 @@ static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMN
             UNROLL for (int k = 0; k < V; k++) sum[i][j + k] = run.at[k];
         }
     }
+}
+
+// store_runs: stores the sums to y as make(run, at, column) changes them.  The thread makes half of
+// them before it stores one, since y may be what make reads.
+template <class Tile, int COLUMNS, bool FULL, int FROM = 0, class Y, class Sum, class Block,
+          class Where, class Make>
+static __device__ inline void store_runs(const Y &y, Sum &sum, const Block &block, long long rows,
+                                         const Where &place, const Make &make)
+{
+    constexpr int HALF = (Tile::ROWS_EACH + 1) / 2, TO = FROM ? Tile::ROWS_EACH : HALF;
+    each_run<Tile, COLUMNS, FULL, FROM, TO>(sum, block, rows, place, make);
+    each_run<Tile, COLUMNS, FULL, FROM, TO>(
+        sum, block, rows, place, [=](auto &run, long long at, int) { store_vec(y, at, run); });
+    if constexpr (FROM == 0 && HALF < Tile::ROWS_EACH)
+        store_runs<Tile, COLUMNS, FULL, HALF>(y, sum, block, rows, place, make);
 }

@@ -187,8 +187,7 @@ struct TensorTile {
     template <class A, class B>
     static constexpr int blocks()
     {
-        const bool plain = std::is_pointer_v<A> && std::is_pointer_v<B>;
-        return plain || (is_made_of<Stored, A>() && is_made_of<Stored, B>()) ? 2 : 1;
+        return is_made_of<Stored, A>() && is_made_of<Stored, B>() ? 2 : 1;
     }
     template <int COUNT>
     static constexpr int VEC = COUNT % WIDEST == 0         ? WIDEST
