@@ -26,7 +26,7 @@ HEAD = """# Main loops of the convolutions of net.cnn in machine code, held by t
 # registers of a thread; blocks: that an SM has room for; memory: loads and stores of the loop.
 """
 COLUMNS = ["loop", "math", "moves", "regs", "blocks"]
-OPTIONS = ["--batch", "64", "--gpu", "h200"]
+OPTIONS = ["--batch", "64", "--gpu", "h200", "--prefer", "memory"]
 SETS = [f"{precision} {arch}" for precision in ("f16", "tf32", "f32")
         for arch in ("sm_90", "sm_80")]
 
