@@ -171,8 +171,7 @@ typedef struct Training {
     bool        keep_gradients; // each parameter's gradient outlives the step
 } Training;
 
-// Results of searches over whole compilations, which the passes then carry out.
-// A copy of a graph has its own, so a search tries them on copies.
+// Results of searches, which passes carry out; each copy has its own.
 typedef struct Decisions {
     int64_t     split_samples;  // batch_split: samples of a slice of the batch
     int64_t     split_pixels;   // and the least pixels of the maps in slices;
@@ -196,10 +195,11 @@ typedef struct Decisions {
         int  parts;             // a launch may wait with at most the peak's
                                 // bytes / parts; 0: no limit
     }           waits;
-    uint32_t    unfused;        // fuse_activation_grad: gradients of dropout
-                                // that stay apart from an activation's: bit k,
-                                // the k-th of those that need not; bit 31, all
-                                // from there on; 0: none
+    const uint8_t *prologue;    // fuse_prologue: the choice for each node
+                                // (passes/pass.h); NULL: all on load
+    int         stored_level;   // choose_stored (passes/decide)
+    uint32_t    unfused;        // fuse_activation_grad: bit k, gradient k of
+                                // dropout is not fused; 31, all from there on
 } Decisions;
 
 typedef struct Graph {

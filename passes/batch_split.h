@@ -2,7 +2,7 @@
 #ifndef CNNC_BATCH_SPLIT_H
 #define CNNC_BATCH_SPLIT_H
 
-#include "pass.h"
+#include "trial.h"
 
 // The maximum of slices.
 enum { MOST_SLICES = 32 };
@@ -23,13 +23,11 @@ SplitSize split_size(const Graph *g, int64_t pixels);
 // cheapest candidate that fits, by the time of all launches.  Sets none if the
 // whole batch fits without recomputation.  If nothing fits, takes the smallest
 // arena.  compile runs all passes on a copy of g.
-void choose_split(Graph *g, const PassOptions *o,
-                  bool (*compile)(Graph *g, const PassOptions *o));
+void choose_split(Graph *g, const PassOptions *o, Compile *compile);
 
 // Keeps the slices that the graph asks for if they make its arena smaller or,
 // if both fit in a budget, its step cheaper.  Sets split_pixels to 0 if no node
 // can be split.
-void settle_split(Graph *g, const PassOptions *o,
-                  bool (*compile)(Graph *g, const PassOptions *o));
+void settle_split(Graph *g, const PassOptions *o, Compile *compile);
 
 #endif

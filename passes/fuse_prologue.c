@@ -17,9 +17,11 @@
 //   - it ends a short chain: each reader recomputes the whole chain;
 //   - it is no join, or one of its operands is computed on load (refuse_joins).
 //
-// Chains are fused link by link: swish(batchnorm(z)) is read from z.  A value
+// A decision may store values (decide/decide_prologue.c), for the backward
+// readers by a second node.  Chains are fused link by link.  A value
 // made of two maps of its size (a residual sum) is stored, because reading both
 // doubles the traffic.  Recomputation for a price is checkpoint's task.
+#include <string.h>
 #include "pass.h"
 #include "../ir/dtype.h"
 
@@ -31,6 +33,7 @@ typedef struct Loading {
     Graph  *g;
     Uses    uses;
     bool   *refused;            // joins that must be stored
+    bool   *stored;             // nodes that the decision stores
 } Loading;
 
 // True if every reader of v can compute it on load.
@@ -142,7 +145,7 @@ static bool may_fuse(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
     const Node *n = &g->nodes[i];
-    if (n->fused_load || n->op->flags & VIEW ||
+    if (n->fused_load || l->stored[i] || n->op->flags & VIEW ||
         nodes_on_load(g, n, LONGEST) > LONGEST || !can_load(g, n))
         return false;
     ValueId v = n->results[0];
@@ -190,11 +193,98 @@ static bool all_fused_load(Loading *l, const bool *before)
     return all;
 }
 
+// ---- stored values ----------------------------------------------------------
+
+// True if v has a reader in the backward phase, or one in another.
+static bool has_reader(const Graph *g, const Uses *uses, ValueId v,
+                       bool backward)
+{
+    for (int32_t k = uses->start[v]; k < uses->start[v + 1]; k++)
+        if ((g->nodes[uses->list[k]].phase == BACKWARD) == backward)
+            return true;
+    return false;
+}
+
+// Appends a copy of node i for its backward readers; returns it.
+static NodeId make_again(Graph *g, const Uses *uses, NodeId i)
+{
+    Node n = g->nodes[i];
+    ValueId v = n.results[0];
+    Value made = g->values[v];
+    const char *name = g->nameless
+                           ? made.name
+                           : arena_print(g->arena, "%s.backward", made.name);
+    ValueId again = graph_value_like(g, v, name, made.kind, made.shape,
+                                     made.pos);
+    const char *node_name =
+        g->nameless ? n.name : arena_print(g->arena, "%s.backward", n.name);
+    NodeId copy = graph_node(g, n.op, n.kernel, BACKWARD, node_name, n.pos,
+                             n.operand_count, n.operands, 1, &again);
+    memcpy(g->nodes[copy].attr, n.attr, sizeof n.attr);
+    g->nodes[copy].act = n.act;
+    for (int32_t k = uses->start[v]; k < uses->start[v + 1]; k++) {
+        Node *reader = &g->nodes[uses->list[k]];
+        for (int32_t j = 0; reader->phase == BACKWARD &&
+             j < reader->operand_count; j++)
+            if (reader->operands[j] == v) reader->operands[j] = again;
+    }
+    return copy;
+}
+
+// Moves nodes from `count` on, which are copies, before their first readers.
+static void put_copies_in_place(Graph *g, NodeId count)
+{
+    Uses uses = graph_uses(g);
+    NodeId *order = NEW_ARRAY(g->arena, g->node_count, NodeId), at = 0;
+    bool *put = NEW_ARRAY(g->arena, g->node_count, bool);
+    NodeId *first = NEW_ARRAY(g->arena, g->node_count, NodeId);
+    for (NodeId i = count; i < g->node_count; i++)
+        first[i] = uses.list[uses.start[g->nodes[i].results[0]]];
+    for (NodeId i = 0; i < count; i++) {
+        for (NodeId k = count; k < g->node_count; k++)
+            if (first[k] == i && !put[k]) {
+                order[at++] = k;
+                put[k] = true;
+            }
+        order[at++] = i;
+    }
+    graph_reorder(g, order);
+}
+
+// Follows the decision: makes copies, and returns the values to be stored.
+static bool *make_stored(Graph *g)
+{
+    const uint8_t *how = g->decisions.prologue;
+    NodeId count = g->node_count;
+    bool *stored = NEW_ARRAY(g->arena, g->value_count + count, bool);
+    if (how == NULL) return stored;
+    Uses uses = graph_uses(g);
+    for (NodeId i = 0; i < count; i++) {
+        if (how[i] == ALL_ON_LOAD) continue;
+        ValueId v = g->nodes[i].results[0];
+        bool forward = has_reader(g, &uses, v, false);
+        bool backward = has_reader(g, &uses, v, true);
+        stored[v] = how[i] & (forward ? STORE_FORWARD | STORE_SHARED
+                                      : STORE_BACKWARD | STORE_SHARED);
+        if (how[i] & STORE_SHARED || !forward || !backward) continue;
+        NodeId copy = make_again(g, &uses, i);
+        stored[g->nodes[copy].results[0]] = how[i] & STORE_BACKWARD;
+    }
+    if (g->node_count > count) put_copies_in_place(g, count);
+    return stored;
+}
+
 void pass_fuse_prologue(Graph *g, const PassOptions *o)
 {
     (void)o;
+    const bool *stored = make_stored(g);
     Loading l = {.g = g, .uses = graph_uses(g),
-                 .refused = NEW_ARRAY(g->arena, g->node_count, bool)};
+                 .refused = NEW_ARRAY(g->arena, g->node_count, bool),
+                 .stored = NEW_ARRAY(g->arena, g->node_count, bool)};
+    for (NodeId i = 0; i < g->node_count; i++)
+        l.stored[i] = g->nodes[i].result_count > 0 &&
+                      g->nodes[i].results[0] != NONE &&
+                      stored[g->nodes[i].results[0]];
     bool *before = NEW_ARRAY(g->arena, g->node_count, bool);
     for (NodeId i = 0; i < g->node_count; i++)
         before[i] = g->nodes[i].fused_load;

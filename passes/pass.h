@@ -72,11 +72,30 @@ typedef struct Checkpoint {
 // Returns the option as on the command line: "marked", "every 4".
 const char *checkpoint_text(Arena *arena, const Checkpoint *checkpoint);
 
+// --prefer: the choice where fewer bytes take more time.
+typedef enum Prefer {
+    PREFER_MEMORY,              // the smallest arena
+    PREFER_BALANCED,            // less time, if the arena grows by at most 5 %
+    PREFER_TIME,                // the least time
+    PREFER_COUNT
+} Prefer;
+extern const char *const prefer_names[PREFER_COUNT];
+
+// How the value of a node that could be computed on load is made.
+typedef enum PrologueChoice {
+    ALL_ON_LOAD    = 0,
+    STORE_FORWARD  = 1 << 0,    // stored for its forward readers
+    STORE_BACKWARD = 1 << 1,    // made a second time for the backward ones
+    STORE_SHARED   = 1 << 2,    // stored once for all of them
+} PrologueChoice;
+
 struct PassOptions {
     bool        enabled[PASS_COUNT];
     const int  *order;          // pass numbers, each once, for tests of orders;
                                 // not checked.  NULL: the table's order
     Checkpoint  checkpoint;
+    Prefer      prefer;         // without a budget; with one, the least time
+                                // that fits, unless it is PREFER_MEMORY
     const char *dump;           // a pass's name, "all", or NULL
     const char *dump_dir;       // files NN-<pass>.ir instead of standard error
     const char *stop_after;     // a pass's name, or NULL

@@ -15,9 +15,14 @@
 #include "../ir/base/search_cache.h"
 #include "batch_split.h"
 #include "decide/decide_horizontal.h"
+#include "decide/decide_prologue.h"
 
 const char *const checkpoint_names[CHECKPOINT_COUNT] = {
     "auto", "elementwise", "marked", "every", "off",
+};
+
+const char *const prefer_names[PREFER_COUNT] = {
+    "memory", "balanced", "time",
 };
 
 const Pass passes[PASS_COUNT] = {
@@ -49,6 +54,7 @@ void pass_options_default(PassOptions *o, int level)
     memset(o, 0, sizeof *o);
     for (int i = 0; i < PASS_COUNT; i++)
         o->enabled[i] = !passes[i].optional || level >= 1;
+    o->prefer = PREFER_BALANCED;
 }
 
 bool pass_options_set(PassOptions *o, const char *name, bool on)
@@ -286,6 +292,7 @@ bool run_passes(Graph *g, const PassOptions *o)
     // Compile chosen slices by the same short search that measured them.
     PassOptions own = *o;
     if (own.known == NULL) own.known = known_new(arena);
+    choose_stored(g, &own, run_rows);
     bool done = find_slices(g, &own);
     if (done && o->time)
         fprintf(stderr, "%-14s %8.3f ms\n", "slices tried",

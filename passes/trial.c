@@ -2,9 +2,40 @@
 // which runs through as many later passes as the comparison needs.
 #include "trial.h"
 #include "../ir/base/search_cache.h"
+#include "../ir/base/sizes.h"
+#include "../ir/gpu/gpu_model.h"
 #include "offload/host_copies.h"
 #include "placement/arena_estimate.h"
 #include "remat/remat_schedule.h"
+
+// ---- whole compilations -----------------------------------------------------
+
+Outcome compile_trial(Graph *g, const PassOptions *o, Compile *compile)
+{
+    PhaseCost sums[PHASE_COUNT];
+    PassOptions quiet = *o;
+    quiet.dump = quiet.dump_dir = NULL;
+    quiet.time = false;
+    quiet.measured = true;
+    bool is_whole = compile(g, &quiet);
+    Outcome outcome = { is_whole ? g->arena_bytes : INT64_MAX, 0, 0 };
+    step_cost(g, graph_gpu(g), true, sums);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        outcome.time = capped_sum(outcome.time, sums[phase].time);
+        outcome.flops = capped_sum(outcome.flops, sums[phase].cost.flops);
+    }
+    return outcome;
+}
+
+bool is_better_outcome(const Outcome *a, const Outcome *b, int64_t budget)
+{
+    bool fits = a->arena_bytes <= budget;
+    if (fits != (b->arena_bytes <= budget)) return fits;
+    if (fits || a->arena_bytes == b->arena_bytes) return a->time < b->time;
+    return a->arena_bytes < b->arena_bytes;
+}
+
+// ---- parts of the pipeline --------------------------------------------------
 
 static Graph *copy_without_names(const Graph *g, Arena *arena)
 {

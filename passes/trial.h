@@ -5,6 +5,21 @@
 
 #include "pass.h"
 
+// Runs all passes on a graph; false if nothing fits (run_passes).
+typedef bool Compile(Graph *g, const PassOptions *o);
+
+// The result of a compilation.  Time in picoseconds.
+typedef struct Outcome {
+    int64_t arena_bytes, time, flops;
+} Outcome;
+
+// Compiles g for its size and cost, without dumps.  arena_bytes is INT64_MAX if
+// nothing fits.
+Outcome compile_trial(Graph *g, const PassOptions *o, Compile *compile);
+// True if a is better than b: it fits and takes less time, or if none fits has
+// the smaller arena; of equal arenas the faster one.
+bool is_better_outcome(const Outcome *a, const Outcome *b, int64_t budget);
+
 // Returns the arena in bytes that the scheduled graph g would have if
 // checkpoint applied this schedule, or none if NULL.  If the arena exceeds
 // `limit`, the result may be less than the arena but exceeds `limit` too.

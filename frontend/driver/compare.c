@@ -13,11 +13,11 @@
 //     all                    3145678   3.00  3045678      9200000  74.5%
 //
 // The arena is that of the file: training and evaluation share it.  Rows of
-// passes have the whole batch and no budget.  The last row is the plan that the
-// same command with -o makes; it is compiled first, and reports errors of the
-// program.  An option before the last row is compiled only if the last plan
-// uses it and a later one.  So at most three searches for a budget and one for
-// slices run.
+// passes have the whole batch, no budget and --prefer memory.  The last row is
+// the plan that the same command with -o makes; it is compiled first, and
+// reports errors of the program.  An option before the last row is compiled
+// only if the last plan uses it and a later one.  So at most three searches for
+// a budget and one for slices run.
 #include "../../ir/base/sizes.h"
 #include "batch_search.h"
 #include "run_pipeline.h"
@@ -91,6 +91,7 @@ static void begin_rows(Comparison *c)
     if (searches(with)) with->checkpoint.kind = CHECKPOINT_OFF;
     with->budget = 0;
     with->offload = false;
+    with->prefer = PREFER_MEMORY;
 }
 
 static bool add_passes(Comparison *c)
@@ -106,6 +107,19 @@ static bool add_passes(Comparison *c)
 }
 
 // ---- rows of memory options -------------------------------------------------
+
+// True if fewer bytes are not all that the command asks for; with a budget, the
+// rows of later options are that fast already.
+static bool has_preference(const Comparison *c)
+{
+    return c->o->passes.prefer != PREFER_MEMORY && c->o->passes.budget == 0 &&
+           c->o->passes.enabled[PASS_fuse_prologue];
+}
+
+static void use_preference(Comparison *c)
+{
+    c->search.passes.prefer = c->o->passes.prefer;
+}
 
 static bool has_microbatch(const Comparison *c)
 {
@@ -184,6 +198,7 @@ static const struct Lever {
     // NULL: it may.
     bool      (*is_used)(const PlanSize *last);
 } levers[] = {
+    { "prefer", has_preference, use_preference, NULL, NULL },
     { "micro-batch", has_microbatch, use_microbatch, NULL, NULL },
     { "recomputation", has_recomputation, use_recomputation,
       uses_after_recomputation, NULL },

@@ -25,6 +25,7 @@ static bool find_batches(const Input *in, const Options *o, int64_t bytes,
 {
     BatchSearch *s = NEW(in->arena, BatchSearch);
     begin_batches(s, in, o);
+    s->passes.prefer = PREFER_MEMORY;
     s->passes.budget = 0;
     s->end_work = FIT_WORK;
     if (recomputes(o)) s->passes.checkpoint.kind = CHECKPOINT_OFF;

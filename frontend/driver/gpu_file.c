@@ -47,6 +47,7 @@ static const Key keys[] = {
     { KEY(sm), 1, 10, 999, true, 90, AS_COUNT },
     { KEY(multiprocessors), 1, 1, 1e6, true, 132, AS_COUNT },
     { KEY(shared), 1, 48 << 10, 1 << 30, true, 228 << 10, AS_COUNT },
+    { KEY(clock), 1, 0, 1e11, true, 1.98e9, AS_RATE },
     { KEY(product), 1e6, 1e-3, 1, false, 0, AS_NUMBER },
     { KEY(elementwise), 1e6, 1e-3, 1, false, 0, AS_NUMBER },
 };

@@ -101,6 +101,13 @@ int set_offload(Options *o, const char *value)
     return -1;
 }
 
+int set_prefer(Options *o, const char *value)
+{
+    int kind = choose("--prefer", value, prefer_names, PREFER_COUNT);
+    if (kind >= 0) o->passes.prefer = (Prefer)kind;
+    return kind < 0 ? EXIT_USAGE : -1;
+}
+
 int set_checkpoint(Options *o, const char *value)
 {
     Checkpoint *how = &o->passes.checkpoint;

@@ -287,6 +287,8 @@ const Flag flags[] = {
       set_gpu },
     { "--budget", "SIZE", "the largest arena allowed: 5GiB",
       set_budget },
+    { "--prefer", "WHAT", "memory, balanced (default) or time",
+      set_prefer },
     { "--fit", "SIZE", "find the largest batch whose arena fits in SIZE",
       set_fit },
     { "--microbatch", "N", "take the batch in slices of N samples, or auto",

@@ -89,6 +89,7 @@ int set_count(const char *flag, const char *value, int64_t *count);
 // memory_options.c: memory sizes and the means to fit.
 int set_budget(Options *o, const char *value);
 int set_fit(Options *o, const char *value);
+int set_prefer(Options *o, const char *value);
 int set_checkpoint(Options *o, const char *value);
 int set_microbatch(Options *o, const char *value);
 int set_precision(Options *o, const char *value);

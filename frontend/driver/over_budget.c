@@ -51,6 +51,7 @@ typedef struct Lever {
 static bool use_nothing(Options *o)
 {
     o->passes.checkpoint.kind = CHECKPOINT_OFF;
+    o->passes.prefer = PREFER_MEMORY;
     o->passes.budget = 0;
     o->passes.smallest = false;
     o->passes.offload = false;

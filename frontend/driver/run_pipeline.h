@@ -44,7 +44,7 @@ int write_output(const Input *in, const Options *o);
 Sheet *compare(const Input *in, const Options *o);
 // Sets its rows, at most COMPARE_ROWS; the last is `last`, the plan with all of
 // o.  Returns their number, or 0 after errors.
-enum { COMPARE_ROWS = PASS_COUNT + 5 };
+enum { COMPARE_ROWS = PASS_COUNT + 6 };
 int compare_rows(const Input *in, const Options *o, const PlanSize *last,
                  PassRow *rows);
 // Adds to sum a program that shares the file's arena.

@@ -10,7 +10,7 @@
 #include "column_reduce.h"
 #include "momentum.h"
 #include "../op/op_checks.h"
-#include "../gpu/gemm_tile.h"
+#include "../gpu/gemm_time.h"
 
 // Limits of padding: the words same and valid give at most a window's span.
 enum { LARGEST = 1 << 12, WIDEST = 1 << 25 };
@@ -87,24 +87,6 @@ bool is_biased(const Node *n)
     return operand_named(n, "bias") != NONE || result_named(n, "db") != NONE;
 }
 
-// Counts a multiplication and an addition for each weight and pixel.
-void convolution_cost(const Graph *g, const Node *n, Cost *cost)
-{
-    Convolution d = convolution_of(g, n);
-    int64_t flops = capped_product(2 * d.pixels * d.K, d.filter);
-    if (convolution_is_depthwise(&d)) cost->flops = flops;
-    else cost_product(cost, flops);
-    if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
-    if (n->kernel == CONV_ADD)
-        cost->flops = capped_sum(cost->flops, elements(d.x));
-    if (n->kernel == CONV_MOMENTS || n->kernel == CONV_PRODUCTS)
-        cost->flops = capped_sum(
-            cost->flops,
-            capped_product(4, elements(g->values[n->results[0]].shape)));
-    cost->bytes = cost_bytes(g, n);
-    cost_momentum(g, n, cost);
-}
-
 // ---- launches ---------------------------------------------------------------
 
 // Sets the constants of a convolution, which are the same for its three
@@ -126,13 +108,15 @@ void convolution_constants(const Node *n, Launch *l, Convolution d)
         launch_constant(l, constants[i].name, constants[i].value);
 }
 
-static void launch_product(const Node *n, Launch *l, const char *kernel,
-                           Convolution d, Tile t, const ProductSize *size,
-                           int64_t grid)
+// Launches `kernel` with a block for each tile of a GEMM.
+static void launch_gemm(const Node *n, Launch *l, const char *kernel,
+                        Convolution d, const Gemm *m)
 {
-    launch_kernel(l, kernel, grid, tile_threads(t));
+    int64_t tiles = tile_count(m->tile, m->size.rows, m->size.columns);
+    int64_t grid = capped_product(m->size.times * m->splits, tiles);
+    launch_kernel(l, kernel, grid, tile_threads(m->tile));
     convolution_constants(n, l, d);
-    launch_tile(l, t, size);
+    launch_tile(l, m->tile, &m->size);
 }
 
 // Returns the largest power of two, at most 8, that divides both.
@@ -151,11 +135,36 @@ ProductSize convolution_size(const Convolution *d, ProductRole role)
                           pack_of(d->group_c, d->group_c), d->type, role };
 }
 
-static ProductSize weight_size(const Convolution *d)
+static Gemm forward_gemm(const Graph *g, const Convolution *d)
 {
-    return (ProductSize){ d->group_k, d->filter, d->pixels, d->groups,
-                          pack_of(d->group_k, d->group_c), d->type,
-                          PRODUCT_WGRAD };
+    ProductSize size = convolution_size(d, PRODUCT_FORWARD);
+    return (Gemm){ .size = size, .tile = tile_of_pixels(g, &size),
+                   .splits = 1 };
+}
+
+// With a stride, the pixels of dx fall into classes: conv_strided.cuh.
+static Gemm dgrad_gemm(const Graph *g, const Convolution *d)
+{
+    int64_t stride_h = d->window.stride[HEIGHT];
+    int64_t stride_w = d->window.stride[WIDTH];
+    int64_t pixels =
+        d->N * ceil_div(d->H, stride_h) * ceil_div(d->W, stride_w);
+    int64_t classes = stride_h * stride_w;
+    ProductSize size = { pixels, d->group_c,
+                         ceil_div(d->R * d->S, classes) * d->group_k,
+                         d->groups * classes, pack_of(d->group_k, d->group_c),
+                         d->type, PRODUCT_DGRAD };
+    return (Gemm){ .size = size, .tile = tile_of_pixels(g, &size),
+                   .splits = 1 };
+}
+
+static Gemm wgrad_gemm(const Graph *g, const Convolution *d, int64_t splits)
+{
+    ProductSize size = { d->group_k, d->filter, d->pixels, d->groups,
+                         pack_of(d->group_k, d->group_c), d->type,
+                         PRODUCT_WGRAD };
+    return (Gemm){ .size = size, .tile = tile_of_weights(g, &size),
+                   .splits = splits };
 }
 
 // True if each filter reads one of several channels.
@@ -202,10 +211,11 @@ static int64_t sum_runs(int64_t tiles, int64_t across)
 // The tiles of a product of pixels, rows of blocks, and the blocks of a row.
 typedef struct SumTiles { int64_t tiles, across, runs; } SumTiles;
 
-static SumTiles sum_tiles(Tile t, const ProductSize *size, int64_t groups)
+static SumTiles sum_tiles(const Gemm *m, int64_t groups)
 {
-    SumTiles s = { .across = groups * ceil_div(size->columns, t.columns) };
-    s.tiles = size->times / groups * ceil_div(size->rows, t.rows);
+    SumTiles s = { .across = groups *
+                             ceil_div(m->size.columns, m->tile.columns) };
+    s.tiles = m->size.times / groups * ceil_div(m->size.rows, m->tile.rows);
     s.runs = sum_runs(s.tiles, s.across);
     return s;
 }
@@ -240,8 +250,8 @@ static TypeArg launch_summed(const Graph *g, const Node *n, Launch *l,
 
 static SumTiles forward_tiles(const Graph *g, const Convolution *d)
 {
-    ProductSize size = convolution_size(d, PRODUCT_FORWARD);
-    return sum_tiles(tile_of_pixels(g, &size), &size, d->groups);
+    Gemm m = forward_gemm(g, d);
+    return sum_tiles(&m, d->groups);
 }
 
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
@@ -254,10 +264,8 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
                          d.N * d.P * ceil_div(d.Q, STRIP),
                          depthwise_pack(&d, 4));
     } else {
-        ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
-        Tile t = tile_of_pixels(g, &size);
-        int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
-        launch_product(n, l, "conv_forward", d, t, &size, grid);
+        Gemm m = forward_gemm(g, &d);
+        launch_gemm(n, l, "conv_forward", d, &m);
     }
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
@@ -270,36 +278,17 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     launch_type_as(l, type);
 }
 
-// With a stride, the pixels of dx fall into classes: conv_strided.cuh.
-static ProductSize dgrad_size(const Convolution *d)
+static void launch_dgrad_gemm(const Node *n, Launch *l, Convolution d)
 {
-    int64_t stride_h = d->window.stride[HEIGHT];
-    int64_t stride_w = d->window.stride[WIDTH];
-    int64_t pixels = d->N * ceil_div(d->H, stride_h) *
-                     ceil_div(d->W, stride_w);
-    int64_t classes = stride_h * stride_w;
-    return (ProductSize){ pixels, d->group_c,
-                          ceil_div(d->R * d->S, classes) * d->group_k,
-                          d->groups * classes,
-                          pack_of(d->group_k, d->group_c), d->type,
-                          PRODUCT_DGRAD };
-}
-
-static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
-{
-    ProductSize size = dgrad_size(&d);
-    Tile t = tile_of_pixels(l->g, &size);
-    int64_t grid = capped_product(size.times,
-                                  tile_count(t, size.rows, size.columns));
-    bool strided = size.times > d.groups;
-    launch_product(n, l, strided ? "conv_strided_dgrad" : "conv_dgrad", d, t,
-                   &size, grid);
+    Gemm m = dgrad_gemm(l->g, &d);
+    bool strided = m.size.times > d.groups;
+    launch_gemm(n, l, strided ? "conv_strided_dgrad" : "conv_dgrad", d, &m);
 }
 
 static SumTiles dgrad_tiles(const Graph *g, const Convolution *d)
 {
-    ProductSize size = dgrad_size(d);
-    return sum_tiles(tile_of_pixels(g, &size), &size, d->groups);
+    Gemm m = dgrad_gemm(g, d);
+    return sum_tiles(&m, d->groups);
 }
 
 // The partial sums are those of the tiles and, of several runs, of the runs.
@@ -352,7 +341,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
         launch_depthwise(n, l, "depthwise_dgrad", d.C, d, d.N * d.H * d.W,
                          depthwise_pack(&d, small ? 8 : 4));
     } else {
-        launch_dgrad_product(n, l, d);
+        launch_dgrad_gemm(n, l, d);
     }
     launch_dgrad_slots(n, l);
 }
@@ -382,9 +371,8 @@ static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
         DepthwiseBlock b = depthwise_block(d);
         return ceil_div(d->K / b.pack, b.vectors) * ceil_div(d->R, b.rows);
     }
-    ProductSize size = weight_size(d);
-    Tile t = tile_of_weights(g, &size);
-    return d->groups * tile_count(t, d->group_k, d->filter);
+    Gemm m = wgrad_gemm(g, d, 1);
+    return d->groups * tile_count(m.tile, d->group_k, d->filter);
 }
 
 // Partial sums may take at most a third of the bytes of x.  Depthwise kernels
@@ -401,18 +389,16 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     int64_t splits = n->attr[CONV_SPLITS].i;
-    int64_t grid = splits * wgrad_blocks(g, &d);
     if (convolution_is_depthwise(&d)) {
-        launch_kernel(l, "depthwise_wgrad", grid, 256);
+        launch_kernel(l, "depthwise_wgrad", splits * wgrad_blocks(g, &d), 256);
         convolution_constants(n, l, d);
         DepthwiseBlock b = depthwise_block(&d);
         launch_type_int(l, b.pack);
         launch_type_int(l, b.vectors);
         launch_type_int(l, b.rows);
     } else {
-        ProductSize size = weight_size(&d);
-        Tile t = tile_of_weights(g, &size);
-        launch_product(n, l, "conv_wgrad", d, t, &size, grid);
+        Gemm m = wgrad_gemm(g, &d, splits);
+        launch_gemm(n, l, "conv_wgrad", d, &m);
     }
     launch_type_int(l, splits);
     launch_type(l, is_biased(n) ? "true" : "false");
@@ -442,20 +428,16 @@ void convolution_dense_forward(Launch *l, const DenseProduct *p)
 {
     Node n;
     Convolution d = of_one_pixel(p, CONV_FORWARD, &n);
-    ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
-    Tile t = tile_of_pixels(l->g, &size);
-    launch_product(&n, l, "conv_forward", d, t, &size,
-                   tile_count(t, p->batch, p->units));
+    Gemm m = forward_gemm(l->g, &d);
+    launch_gemm(&n, l, "conv_forward", d, &m);
 }
 
 void convolution_dense_wgrad(Launch *l, const DenseProduct *p)
 {
     Node n;
     Convolution d = of_one_pixel(p, CONV_MOMENTUM, &n);
-    ProductSize size = weight_size(&d);
-    Tile t = tile_of_weights(l->g, &size);
-    launch_product(&n, l, "conv_wgrad", d, t, &size,
-                   tile_count(t, p->units, p->inputs));
+    Gemm m = wgrad_gemm(l->g, &d, 1);
+    launch_gemm(&n, l, "conv_wgrad", d, &m);
     launch_type_int(l, 1);
 }
 
@@ -463,7 +445,57 @@ void convolution_dense_dgrad(Launch *l, const DenseProduct *p)
 {
     Node n;
     Convolution d = of_one_pixel(p, CONV_DGRAD, &n);
-    launch_dgrad_product(&n, l, d);
+    launch_dgrad_gemm(&n, l, d);
+}
+
+// ---- costs ------------------------------------------------------------------
+
+// Returns the picoseconds of the GEMM of part `kernel` of conv.
+static int64_t tiles_time(const Graph *g, const Convolution *d, int kernel,
+                          int64_t splits, GemmOperand rows, GemmOperand columns)
+{
+    bool forward = kernel == CONV_FORWARD || kernel == CONV_MOMENTS;
+    bool wgrad = kernel == CONV_WGRAD || kernel == CONV_MOMENTUM;
+    Gemm m = forward ? forward_gemm(g, d)
+           : wgrad   ? wgrad_gemm(g, d, splits)
+                     : dgrad_gemm(g, d);
+    m.rows = rows;
+    m.columns = columns;
+    return gemm_time(graph_gpu(g), &m);
+}
+
+// Counts a multiplication and an addition for each weight and pixel.
+void convolution_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    Convolution d = convolution_of(g, n);
+    int64_t flops = capped_product(2 * d.pixels * d.K, d.filter);
+    if (convolution_is_depthwise(&d)) {
+        cost->flops = flops;
+        cost->tiles = depthwise_time(graph_gpu(g), flops / 2);
+    } else {
+        cost_product(cost, flops);
+        cost->tiles = tiles_time(g, &d, n->kernel, n->attr[CONV_SPLITS].i,
+                                 gemm_operand(g, n->operands[0]),
+                                 gemm_operand(g, n->operands[1]));
+    }
+    if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
+    if (n->kernel == CONV_ADD)
+        cost->flops = capped_sum(cost->flops, elements(d.x));
+    if (n->kernel == CONV_MOMENTS || n->kernel == CONV_PRODUCTS)
+        cost->flops = capped_sum(
+            cost->flops,
+            capped_product(4, elements(g->values[n->results[0]].shape)));
+    cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
+}
+
+int64_t convolution_dense_time(const Graph *g, const DenseProduct *p,
+                               int kernel, ValueId rows, ValueId columns)
+{
+    Node n;
+    Convolution d = of_one_pixel(p, kernel, &n);
+    return tiles_time(g, &d, kernel, 1, gemm_operand(g, rows),
+                      gemm_operand(g, columns));
 }
 
 // ---- the gradient's nodes ---------------------------------------------------

@@ -79,6 +79,10 @@ typedef struct DenseProduct {
     ProductType type;
     int64_t     batch, inputs, units;
 } DenseProduct;
+// Returns the picoseconds of the tiles of its part `kernel`, of conv's parts,
+// with these operands.
+int64_t convolution_dense_time(const Graph *g, const DenseProduct *p,
+                               int kernel, ValueId rows, ValueId columns);
 // Launches a dense layer; arguments, their types and the bias are left out.
 void convolution_dense_forward(Launch *l, const DenseProduct *p);
 // Launches its weight gradient, likewise.

@@ -53,6 +53,8 @@ const Tile *tensor_tile_at(int number);
 int modelled_tile(const Gpu *gpu, const ProductSize *size);
 // Returns the candidate of that size, or NULL.
 const Tile *find_tensor_tile(int64_t rows, int64_t columns);
+// Returns the registers that a thread of a product in this tile has.
+int tile_registers(const Tile *t, ProductType type);
 // Lists all of them: "128x128, 128x64, ...".
 const char *tensor_tile_names(Arena *arena);
 

@@ -32,6 +32,8 @@ typedef struct Gpu {
     int64_t sm;                 // for tensor cores: compute capability, 90
     int64_t multiprocessors;    // their number, and the shared memory of each,
     int64_t shared;             // in bytes
+    int64_t clock;              // of multiprocessors in Hz; 0: the time of
+                                // GEMMs is that of their operations alone
     int64_t product;            // achieved millionths of these rates: of
     int64_t elementwise;        // products, and of all others and memory
     const TunedTile *tuned;     // measured tiles

@@ -25,6 +25,11 @@ ProductType product_type(const Graph *g, ValueId a, ValueId b)
     return g->map == F16 ? PRODUCT_F16 : PRODUCT_BF16;
 }
 
+int product_bytes(ProductType type)
+{
+    return type == PRODUCT_F16 || type == PRODUCT_BF16 ? 2 : 4;
+}
+
 static double round_tf32(double x)
 {
     enum { MANTISSA = 10 };

@@ -16,6 +16,9 @@ const char *precision_name(const Graph *g);
 // Returns the type of a product of g whose maps are a and b: PRODUCT_REAL if
 // one of them is float32, or if the GPU lacks such tensor cores (sm_80).
 ProductType product_type(const Graph *g, ValueId a, ValueId b);
+// Returns the bytes of an operand's element in shared memory; of a real, those
+// of single precision.
+int product_bytes(ProductType type);
 // Returns count operands rounded as such products read them: x itself, or a
 // copy in the arena.
 double *product_operands(ProductType type, Arena *arena, double *x,

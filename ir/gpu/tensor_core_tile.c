@@ -1,114 +1,44 @@
 // Chooses the tile of a product on tensor cores.  A tile measured by --tune is
 // in the GPU's file (frontend/driver/gpu_file.c).  Without one, the candidate
-// with the least time in a model of the GPU is used.  The model:
-//
-//     step     = max(2 rows columns DEPTH / (rate * product / multiprocessors),
-//                    bytes / (CACHE memory elementwise / multiprocessors))
-//     bytes    = (rows + columns) * 64, as often as pieces of `vec` elements
-//                are smaller than 16 bytes
-//     blocks   = times * ceil(all rows / rows) * ceil(all columns / columns),
-//                on one multiprocessor: that divided by their number, rounded
-//                up, unless the depth is split
-//     resident = as many of these as fit its shared memory and registers
-//     time     = blocks * (ceil(depth / DEPTH) * step * max(1, BUSY / warps)
-//                          + one step more for each stage / resident
-//                          + 4 rows columns / (memory / multiprocessors))
-//
-// where warps are the resident ones.  A tile's step is DEPTH terms, 64 bytes of
-// each row.  CACHE and BUSY are assumptions, like the shares of a GPU's peak;
-// only the order of times matters here.  Large tiles move fewer bytes for each
-// sum; small ones waste less on odd sizes and leave more blocks.
-#include "gpu_model.h"
+// with the least time in the model is used (gemm_time.c).  It counts all
+// operands as stored, so no pass changes a tile.  Large tiles move fewer bytes
+// for each sum; small ones waste less on odd sizes and leave more blocks.
 #include "../base/sizes.h"
-#include "gemm_tile.h"
+#include "gemm_time.h"
 #include "../launch_group.h"
-
-enum {
-    CACHE = 2,                  // bandwidth of the L2 cache over memory's
-    BUSY = 8,                   // warps that keep tensor cores busy
-    ROW_BYTES = 64,             // of each row and column in a step
-    WARP_THREADS = 32, REGISTERS = 65536,
-};
 
 // Warp tiles are multiples of 16 x 16; static shared memory is at most 48 KiB.
 typedef struct Candidate {
     Tile tile;
     int  registers;             // limit for a thread in TF32 (tensor.budget)
+    int  half_registers;        // usual number for 16 bits (nvcc.sass)
 } Candidate;
 static const Candidate candidates[] = {
     { { .rows = 128, .columns = 128, .rows_each = 64, .columns_each = 32,
-        .stages = 3 }, 208 },
+        .stages = 3 }, 208, 128 },
     { { .rows = 128, .columns = 64, .rows_each = 32, .columns_each = 32,
-        .stages = 4 }, 128 },
+        .stages = 4 }, 128, 96 },
     { { .rows = 64, .columns = 64, .rows_each = 32, .columns_each = 32,
-        .stages = 4 }, 128 },
+        .stages = 4 }, 128, 96 },
     { { .rows = 64, .columns = 32, .rows_each = 16, .columns_each = 32,
-        .stages = 4 }, 128 },
+        .stages = 4 }, 128, 96 },
     { { .rows = 32, .columns = 128, .rows_each = 32, .columns_each = 32,
-        .stages = 4 }, 168 },
+        .stages = 4 }, 168, 128 },
 };
 _Static_assert(sizeof candidates / sizeof *candidates == TENSOR_TILES,
                "as many as gemm_tile.h says");
-
-// Returns the bytes of an operand's element in shared memory.
-static int64_t element_bytes(ProductType type)
-{
-    return type == PRODUCT_TF32 ? 4 : 2;
-}
-
-static int64_t rate_of(const Gpu *gpu, ProductType type)
-{
-    return type == PRODUCT_TF32 ? gpu->tf32
-                                : type == PRODUCT_F16 ? gpu->fp16 : gpu->bf16;
-}
-
-// Returns the picoseconds of a step of a block alone on its multiprocessor.
-static int64_t step_time(const Gpu *gpu, Tile t, const ProductSize *size)
-{
-    int64_t element = element_bytes(size->type), depth = ROW_BYTES / element;
-    int64_t piece = smaller(size->vec * element, 16);
-    int64_t flops = (int64_t)2 * t.rows * t.columns * depth;
-    int64_t bytes = (t.rows + t.columns) * (int64_t)ROW_BYTES * (16 / piece);
-    int64_t arithmetic = time_at(flops * gpu->multiprocessors,
-                                 rate_of(gpu, size->type), gpu->product);
-    int64_t moving = time_at(bytes * gpu->multiprocessors, CACHE * gpu->memory,
-                             gpu->elementwise);
-    return arithmetic > moving ? arithmetic : moving;
-}
-
-static int64_t shared_bytes(Tile t)
-{
-    return (int64_t)t.stages * (t.rows + t.columns) * ROW_BYTES;
-}
 
 // Returns the picoseconds of the product in tiles of a candidate.
 static int64_t product_time(const Gpu *gpu, const Candidate *c,
                             const ProductSize *size)
 {
-    Tile t = c->tile;
-    bool split = size->role == PRODUCT_WGRAD;
-    int threads = tile_threads(t);
-    int64_t blocks = capped_product(
-        size->times, tile_count(t, size->rows, size->columns));
-    int64_t element = element_bytes(size->type);
-    int64_t steps = ceil_div(size->depth, ROW_BYTES / element);
-    int64_t each = ceil_div(blocks, gpu->multiprocessors);
-    // Blocks of splits fill all multiprocessors: the average share of each, in
-    // thousandths.
-    int64_t share = split ? 1000 * blocks / gpu->multiprocessors : 1000 * each;
-    int64_t resident = smaller(gpu->shared / shared_bytes(t),
-                               REGISTERS / ((int64_t)c->registers * threads));
-    if (!split) resident = smaller(resident, each);
-    int64_t warps = larger(resident, 1) * threads / WARP_THREADS;
-    int64_t step = step_time(gpu, t, size);
-    int64_t running = capped_product(steps, step);
-    if (warps < BUSY) running = capped_product(running, BUSY) / warps;
-    int64_t filling = t.stages * step / larger(resident, 1);
-    int64_t storing = time_at(element * t.rows * t.columns *
-                                  gpu->multiprocessors,
-                              gpu->memory, gpu->elementwise);
-    int64_t block = capped_sum(running, filling + storing);
-    return capped_product(share, block) / 1000;
+    int bytes = product_bytes(size->type);
+    Gemm gemm = {
+        .size = *size, .tile = c->tile,
+        .splits = size->role == PRODUCT_WGRAD ? 0 : 1,
+        .rows = { .bytes = bytes }, .columns = { .bytes = bytes },
+    };
+    return gemm_time(gpu, &gemm);
 }
 
 // ---- the candidates ---------------------------------------------------------
@@ -125,6 +55,17 @@ const Tile *find_tensor_tile(int64_t rows, int64_t columns)
         if (t->rows == rows && t->columns == columns) return t;
     }
     return NULL;
+}
+
+int tile_registers(const Tile *t, ProductType type)
+{
+    enum { OF_GEMM_TILE = 80 };
+    for (int i = 0; i < TENSOR_TILES && t->stages > 0; i++) {
+        const Candidate *c = &candidates[i];
+        if (c->tile.rows == t->rows && c->tile.columns == t->columns)
+            return type == PRODUCT_TF32 ? c->registers : c->half_registers;
+    }
+    return OF_GEMM_TILE + t->rows_each * t->columns_each;
 }
 
 const char *tensor_tile_names(Arena *arena)

@@ -4,9 +4,9 @@
 //   %6 z = conv(%5, %2)        flops of both and of relu; reads %4, ... and %2
 //   %7 p = maxpool(%6)         or, if %6 is too, of all four: z has no bytes
 //
-// An operand computed on load is counted once per element, though a window may
-// load it several times.  A value is counted as read once, though not every
-// block may find it in a cache.
+// Operations of an operand computed on load are counted once per element.  The
+// time of a GEMM counts them as often as its tiles load them.  A value is
+// counted as read once, though not every block may find it in a cache.
 #include "op.h"
 
 void cost_add(Cost *sum, const Cost *cost)
@@ -14,6 +14,7 @@ void cost_add(Cost *sum, const Cost *cost)
     sum->flops = capped_sum(sum->flops, cost->flops);
     sum->products = capped_sum(sum->products, cost->products);
     sum->bytes = capped_sum(sum->bytes, cost->bytes);
+    sum->tiles = capped_sum(sum->tiles, cost->tiles);
 }
 
 void cost_product(Cost *cost, int64_t flops)

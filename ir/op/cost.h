@@ -1,5 +1,5 @@
-// The cost of launches: arithmetic and device memory traffic, independent of a
-// GPU.  gpu_model.h converts it to times.
+// The cost of launches: arithmetic and device memory traffic.  gpu_model.h
+// converts it to times.
 #ifndef CNNC_COST_H
 #define CNNC_COST_H
 
@@ -13,6 +13,8 @@ typedef struct Cost {
     int64_t products;           // multiplications and additions of products
                                 // among them, which tensor cores can do
     int64_t bytes;              // read from and written to device memory
+    int64_t tiles;              // picoseconds that a convolution or GEMM takes
+                                // on the graph's GPU (gpu/gemm_time.h), or 0
 } Cost;
 
 // Sets the cost of launch n, after any passes.  It includes the operator's

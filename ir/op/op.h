@@ -155,6 +155,8 @@ typedef struct Kernel {
     // Sets the struct that computes result 0 on load.  False, or NULL: it must
     // be launched.
     bool (*load)(const Graph *g, const Node *n, Launch *l);
+    int load_work;              // the instructions by which a kernel computes
+                                // an element with that struct, without loads
     // Returns how the result is stored in operand 0 or, if it joins, operand k
     // in the result.  NULL: it is no pure copy.  A joining node is computed on
     // load if one of its operands is.

@@ -339,7 +339,7 @@ static void commit_reference(const Ref *r)
 static const Kernel kernels[] = {
     [FORWARD_KERNEL] = { .name = "", .results = "y/", .in_place = "y/x",
       .cost = cost, .launch = launch, .reference = reference,
-      .load = load },
+      .load_work = 3, .load = load },
     [STATISTICS] = { .name = "statistics", .operands = "x/",
       .results = "partials", .ending = STATISTICS_MOMENTS, .cost = cost,
       .launch = sums_launch, .reference = statistics_reference },

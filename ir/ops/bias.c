@@ -140,7 +140,7 @@ static Shape shape(const Graph *g, const Node *n)
 
 static const Kernel kernels[] = {
     { .name = "", .results = "y/", .in_place = "y/x",
-      .cost = cost_elementwise, .launch = launch, .load = load,
+      .cost = cost_elementwise, .launch = launch, .load_work = 1, .load = load,
       .reference = reference },
     { .name = "grad", .operands = "dy/", .results = "db", .cost = grad_cost,
       .launch = grad_launch, .reference = grad_reference },

@@ -244,6 +244,7 @@ static Slice grad_place(const Graph *g, const Node *n, int k)
 
 static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
+      .load_work = 3,
       .load = load, .reference = reference, .slice = place, .joins = true },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,

@@ -241,16 +241,6 @@ static Sizes sizes(const Graph *g, const Node *n)
     return (Sizes){ a.dim[0], b.dim[1], a.dim[1] };
 }
 
-static void cost(const Graph *g, const Node *n, Cost *cost)
-{
-    Sizes s = sizes(g, n);
-    cost_product(cost, capped_product(2 * s.batch * s.inputs, s.units));
-    if (is_biased(n))
-        cost->flops = capped_sum(cost->flops, s.batch * s.units);
-    cost->bytes = cost_bytes(g, n);
-    cost_momentum(g, n, cost);
-}
-
 static void launch_product(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
@@ -334,6 +324,32 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     else if (n->kernel == FORWARD_KERNEL) launch_forward(g, n, l);
     else if (n->kernel == DGRAD) launch_dgrad(g, n, l);
     else launch_wgrad(g, n, l);
+}
+
+// ---- cost ------------------------------------------------------------------
+
+static int part_of_conv(const Node *n)
+{
+    switch (n->kernel) {
+    case FORWARD_KERNEL: return CONV_FORWARD;
+    case DGRAD: case MASKED: return CONV_DGRAD;
+    default: return CONV_WGRAD;
+    }
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    Sizes s = sizes(g, n);
+    cost_product(cost, capped_product(2 * s.batch * s.inputs, s.units));
+    if (result_named(n, "workspace") == NONE) {
+        DenseProduct p = product_of(g, n);
+        cost->tiles = convolution_dense_time(g, &p, part_of_conv(n),
+                                             n->operands[0], n->operands[1]);
+    }
+    if (is_biased(n))
+        cost->flops = capped_sum(cost->flops, s.batch * s.units);
+    cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
 }
 
 // ---- references ------------------------------------------------------------

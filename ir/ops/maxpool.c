@@ -144,7 +144,7 @@ static const Kernel kernels[] = {
       .cost = cost_pool, .launch = launch, .reference = reference },
     { .name = "grad", .operands = "dy/ index mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
-      .load = grad_load, .reference = grad_reference },
+      .load_work = 27, .load = grad_load, .reference = grad_reference },
     { .results = NULL },
 };
 

@@ -173,7 +173,7 @@ static void grad_reference(const Ref *r)
 
 static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x",
-      .cost = cost_elementwise, .launch = launch, .load = load,
+      .cost = cost_elementwise, .launch = launch, .load_work = 2, .load = load,
       .reference = reference },
     { .name = "grad", .operands = "dy^ mask?^", .results = "dx^",
       .in_place = "dx/dy dx/mask", .cost = cost_elementwise,

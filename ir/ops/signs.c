@@ -68,7 +68,8 @@ static const Kernel kernels[] = {
     { .name = "", .results = "bits", .cost = cost_elementwise,
       .launch = launch, .reference = reference },
     { .name = "read", .operands = "bits", .results = "passes^",
-      .cost = cost_elementwise, .launch = read_launch, .load = read_load,
+      .cost = cost_elementwise, .launch = read_launch, .load_work = 3,
+      .load = read_load,
       .reference = read_reference },
     { .results = NULL },
 };

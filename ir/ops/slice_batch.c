@@ -140,7 +140,7 @@ static void grad_reference(const Ref *r)
 
 static const Kernel kernels[] = {
     { .name = "", .results = "y^", .cost = cost_box, .launch = launch,
-      .load = load, .reference = reference, .slice = place },
+      .load_work = 1, .load = load, .reference = reference, .slice = place },
     BOX_GRADIENT,
     { .results = NULL },
 };

@@ -201,7 +201,7 @@ static void grad_reference(const Ref *r)
 
 static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
-      .load = load, .reference = reference },
+      .load_work = 4, .load = load, .reference = reference },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost, .launch = grad_launch,
       .reference = grad_reference },

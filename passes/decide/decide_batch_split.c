@@ -13,8 +13,8 @@
 // for each.  A candidate whose lower bound exceeds the smallest arena so far is
 // not searched.
 #include "../batch_split.h"
+#include "../trial.h"
 #include "../../ir/gpu/overhead.h"
-#include "../../ir/gpu/gpu_model.h"
 #include "../offload/host_budget.h"
 #include "../remat/remat_schedule.h"
 
@@ -33,15 +33,10 @@ typedef struct Candidate {
     int64_t samples, pixels;
 } Candidate;
 
-// The result of a candidate.  Time in picoseconds.
-typedef struct Outcome {
-    int64_t arena_bytes, time, flops;
-} Outcome;
-
 typedef struct SplitSearch {
     Graph             *g;
     const PassOptions *o;
-    bool             (*compile)(Graph *g, const PassOptions *o);
+    Compile           *compile;
     Candidate          candidate[MOST_CANDIDATES];
     int                count;
 } SplitSearch;
@@ -109,18 +104,6 @@ static void list_candidates(SplitSearch *s)
 
 // ---- results of candidates --------------------------------------------------
 
-static Outcome outcome_of(const Graph *g)
-{
-    PhaseCost sums[PHASE_COUNT];
-    Outcome outcome = { .arena_bytes = g->arena_bytes };
-    step_cost(g, graph_gpu(g), true, sums);
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        outcome.time = capped_sum(outcome.time, sums[phase].time);
-        outcome.flops = capped_sum(outcome.flops, sums[phase].cost.flops);
-    }
-    return outcome;
-}
-
 // Keeps the schedule found without slices, so that the search is not repeated.
 static void keep_settled(Graph *g, const Graph *copy)
 {
@@ -141,18 +124,12 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
 {
     Arena *arena = arena_new();
     Graph *copy = graph_copy(s->g, arena);
-    PassOptions quiet = *o;
-    quiet.dump = quiet.dump_dir = NULL;
-    quiet.time = false;
-    quiet.measured = true;
     copy->decisions.settled = NULL;
     copy->decisions.split_samples = c.samples;
     copy->decisions.split_pixels = c.pixels;
-    bool is_whole = s->compile(copy, &quiet);
+    Outcome outcome = compile_trial(copy, o, s->compile);
     if (c.samples == 0 && has_limit(o) && o->offload == s->o->offload)
         keep_settled(s->g, copy);
-    Outcome outcome = outcome_of(copy);
-    if (!is_whole) outcome.arena_bytes = INT64_MAX;
     arena_free(arena);
     return outcome;
 }
@@ -164,16 +141,6 @@ static int64_t time_once(const SplitSearch *s, Candidate c)
     PassOptions o = *s->o;
     o.stop_after = passes[PASS_elide_copies].name;
     return outcome_with(s, c, &o).time;
-}
-
-// True if a beats b: fits and takes less time, or if none fits has the smaller
-// arena; of equal arenas the faster one.
-static bool beats(const Outcome *a, const Outcome *b, int64_t budget)
-{
-    bool fits = a->arena_bytes <= budget;
-    if (fits != (b->arena_bytes <= budget)) return fits;
-    if (fits || a->arena_bytes == b->arena_bytes) return a->time < b->time;
-    return a->arena_bytes < b->arena_bytes;
 }
 
 static bool is_better(const SplitSearch *s, Candidate c, bool offload,
@@ -190,7 +157,7 @@ static bool is_better(const SplitSearch *s, Candidate c, bool offload,
         o.most_time = best->time;
     }
     *outcome = outcome_with(s, c, &o);
-    return beats(outcome, best, o.budget);
+    return is_better_outcome(outcome, best, o.budget);
 }
 
 static void keep_whole(Graph *g, const Outcome *whole)
@@ -227,8 +194,7 @@ static bool find_candidate(const SplitSearch *s, const PassOptions *once,
     return any;
 }
 
-void choose_split(Graph *g, const PassOptions *o,
-                  bool (*compile)(Graph *g, const PassOptions *o))
+void choose_split(Graph *g, const PassOptions *o, Compile *compile)
 {
     SplitSearch s = { .g = g, .o = o, .compile = compile };
     if (!has_limit(o) || !o->enabled[PASS_batch_split] ||
@@ -240,12 +206,14 @@ void choose_split(Graph *g, const PassOptions *o,
     PassOptions once = *o;
     once.budget = 0;
     once.smallest = false;
+    once.prefer = PREFER_MEMORY;
     once.stop_after = NULL;
     Candidate found = { 0, 0 };
     Outcome whole = outcome_with(&s, found, &once), outcome;
     if (whole.arena_bytes <= o->budget) return;
     once.budget = o->budget;
     once.smallest = o->smallest;
+    once.prefer = o->prefer;
     Outcome unsliced = recomputes(&s)
                            ? outcome_with(&s, (Candidate){ 0, 0 }, &once)
                            : whole;
@@ -263,8 +231,7 @@ void choose_split(Graph *g, const PassOptions *o,
     }
 }
 
-void settle_split(Graph *g, const PassOptions *o,
-                  bool (*compile)(Graph *g, const PassOptions *o))
+void settle_split(Graph *g, const PassOptions *o, Compile *compile)
 {
     SplitSearch s = { .g = g, .o = o, .compile = compile };
     Candidate asked = { g->decisions.split_samples, g->decisions.split_pixels };
@@ -273,6 +240,7 @@ void settle_split(Graph *g, const PassOptions *o,
     all.quick = true;
     once.budget = 0;
     once.smallest = false;
+    once.prefer = PREFER_MEMORY;
     Outcome none = outcome_with(&s, (Candidate){ 0, 0 }, &all), sliced = none;
     Outcome whole = none;
     if (has_limit(o)) whole = outcome_with(&s, (Candidate){ 0, 0 }, &once);
@@ -280,7 +248,8 @@ void settle_split(Graph *g, const PassOptions *o,
         g->decisions.split_pixels = 0;
     else
         sliced = outcome_with(&s, asked, &all);
-    if (!beats(&sliced, &none, o->budget)) g->decisions.split_samples = 0;
+    if (!is_better_outcome(&sliced, &none, o->budget))
+        g->decisions.split_samples = 0;
     g->decisions.settled = NULL;
     keep_whole(g, &whole);
 }

@@ -21,11 +21,13 @@ struct ConvGroup {
     static constexpr int C = (int)(Shape::C / Shape::GROUPS), K = (int)(Shape::K / Shape::GROUPS);
     static constexpr int FILTER = (int)(Shape::R * Shape::S) * C;
     static constexpr int VEC_C = Tile::template VEC<C>, VEC_K = Tile::template VEC<K>;
-    static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q;
+    static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q, LIMIT = 1LL << 30;
+    static constexpr bool SMALL = Shape::N * Shape::H * Shape::W * Shape::C < LIMIT &&
+                                  PIXELS * Shape::K < LIMIT && Shape::K * FILTER < LIMIT;
     // The offset of each weight of a filter from the beginning of the window.
     static __device__ Im2colIndex taps()
     {
-        return {FILTER, 0, true, {Shape::R, 0, Shape::DILATION_H, Shape::W * Shape::C},
+        return {FILTER, 0, SMALL, {Shape::R, 0, Shape::DILATION_H, Shape::W * Shape::C},
                 {Shape::S, 0, Shape::DILATION_W, Shape::C}, C};
     }
 };
@@ -41,8 +43,10 @@ struct ConvBlock {
 
 // conv_forward: y[n,p,q,k] = Act(bias[k] + the sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c] in
 // order), h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
-template <class Shape, class Tile, class Act, bool BIAS, class X = const real *, class Y = real *>
-__global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
+template <class Shape, class Tile, class Act, bool BIAS, class X = const real *, class Y = real *,
+          class Weights = const real *>
+__global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<X, Weights>())
+    conv_forward(Y y, X x, Weights weight, const real *bias)
 {
     typedef ConvGroup<Shape, Tile> G;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
@@ -51,7 +55,7 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
     // Where channels are few, it is the pixels that lie side by side.
     TileLoader<Tile, Tile::ROWS, G::VEC_C, G::VEC_C != 1, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, G::taps()};
-    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true> filters = {
+    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true, Weights> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::FILTER, 1}};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
@@ -73,7 +77,8 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
 // times Act's derivative at mask, which may be dx.  A block: a tile of pixels x c of a group.
 template <class Shape, class Tile, class Act, class DY = const real *, class Weights = const real *,
           class Mask = const real *, class DX = real *>
-__global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
+__global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weights>())
+    conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     typedef ConvGroup<Shape, Tile> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S, DEPTH = R * S * K;
@@ -83,14 +88,14 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     const int first = block.group * C;
     TileLoader<Tile, Tile::ROWS, G::VEC_K, true, DY> slopes = {
         dy, block.group * K, Shape::P, Shape::Q,
-        {DEPTH, 0, true, {R, 0, -Shape::DILATION_H, LINE}, {S, 0, -Shape::DILATION_W, Shape::K},
+        {DEPTH, 0, G::SMALL, {R, 0, -Shape::DILATION_H, LINE}, {S, 0, -Shape::DILATION_W, Shape::K},
          K}};
     TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, Weights> filters = {
         weight, (long long)block.group * K * G::FILTER, R, S,
-        {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, K, G::FILTER}};
+        {DEPTH, 0, G::SMALL, {R, 0, 1, S * C}, {S, 0, 1, C}, K, G::FILTER}};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    slopes.start(block.row, Im2colIndex{PIXELS, Shape::P * LINE, PIXELS < 1LL << 31,
+    slopes.start(block.row, Im2colIndex{PIXELS, Shape::P * LINE, G::SMALL,
                                         {Shape::H, Shape::PAD_TOP, 1, LINE},
                                         {Shape::W, Shape::PAD_LEFT, 1, Shape::K}});
     filters.start(block.column, Im2colIndex{C, 1});
@@ -108,15 +113,16 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 // order and, if BIAS, db[split,k] that of dy.  A block: a tile of k x r,s,c of a group and split.
 template <class Shape, class Tile, int SPLITS, bool BIAS, class Result, class DY = const real *,
           class X = const real *>
-__global__ void __launch_bounds__(
-    Tile::THREADS, std::is_pointer_v<DY> && (std::is_pointer_v<X> || !BIAS) ? Tile::BLOCKS : 1)
+__global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, X>())
     conv_wgrad(Result dw, Result db, DY dy, X x)
 {
     typedef ConvGroup<Shape, Tile> G;
     constexpr long long RUN = (G::PIXELS + SPLITS - 1) / SPLITS;
     const ConvBlock<Tile, G::FILTER, Shape::GROUPS, SPLITS> block;
-    const long long begin = block.part * RUN, end = min(begin + RUN, G::PIXELS);
-    const long long first = block.part * Shape::K + block.group * G::K, k = block.row + threadIdx.x;
+    typedef std::conditional_t<G::SMALL, int, long long> Pixel;
+    const Pixel begin = (Pixel)(block.part * RUN), end = (Pixel)min(begin + RUN, G::PIXELS);
+    const long long first = block.part * Shape::K + block.group * G::K;
+    const long long k = block.row + Tile::summed_row();
     const bool sums = BIAS && block.column == 0;
     TileLoader<Tile, Tile::ROWS, G::VEC_K, false, DY> slopes = {
         dy, block.group * G::K, 1, 1, {end, Shape::K}};
@@ -124,12 +130,12 @@ __global__ void __launch_bounds__(
         x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(end, 1)};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    slopes.start(block.row, Im2colIndex{G::K, 1});
+    slopes.start(block.row, Im2colIndex{G::K, 0, true, {}, {}, G::K});
     patches.start(block.column, G::taps());
     const real of_row = Tile::sums(tiles, slopes, patches, begin, end, sum, sums);
     auto place = [=](long long i) { return (first + i) * G::FILTER; };
     each_run<Tile, G::FILTER, false>(sum, block, G::K, place, [=](auto &run, long long at, int) {
         store_vec(dw, at, run);
     });
-    if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = of_row;
+    if (sums && k < G::K) db[first + k] = of_row;
 }

@@ -28,7 +28,8 @@ struct Patch {
 
 // conv_pool_forward: y = Act(Pool(conv)), and the index if Pool keeps one; sums as in conv_forward.
 // A block has the windows of a tile of Patches x k of a group.  A thread has a window and the
-// channels of a word of the index.  Map y must not be x.
+// channels of a word of the index.  Map y must not be x.  PITCH and SKEW put the rows that are
+// stored or read at once into different banks.
 template <class Shape, class Patches, class Tile, bool BIAS, class Pool, class Act,
           class X = const real *, class Y = real *>
 __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const real *weight,
@@ -37,17 +38,18 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
     typedef ConvGroup<Shape, Tile> G;
     typedef typename Patches::Shape Pooled;
     constexpr int PART = 4 * Tile::WIDE, WORDS = PART / Pool::EACH;     // columns at a time
-    constexpr int RUN = Tile::template RUN<4>;
+    constexpr int RUN = Tile::template RUN<4>, PITCH = PART + 8;
+    constexpr int SKEW = PART == 16 && Patches::AREA == 4 ? 16 : 0;     // between windows
     static_assert(Patches::PIXELS <= Tile::ROWS, "patches fill a tile at most");
     __shared__ union Shared {
         typename Tile::SharedTiles tiles;
-        alignas(32) real map[Tile::ROWS][PART];
+        alignas(32) real map[Tile::ROWS * PITCH + Tile::ROWS / 4 * SKEW];
     } shared;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
     const int first = block.group * G::K;
     const long long patches = block.row / Tile::ROWS * Patches::COUNT;
     // The window in x that gives a pixel of the patches.
-    const auto pixel = [=](long long i) -> Offset2d {
+    const auto pixel = [=](long long i, int) -> Offset2d {
         const Patches patch = {patches + (int)i / Patches::AREA};
         const int own = (int)i % Patches::AREA;
         const int p = patch.h + own / Patches::WIDE, q = patch.w + own % Patches::WIDE;
@@ -70,13 +72,14 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
         const real add = k < G::K ? bias[first + k] : (real)0;
         for (int i = 0; i < Tile::ROWS_EACH; i++) sum[i][j] += add;
     }
+    auto place = [](int row) { return row * PITCH + row / 4 * SKEW; };
     for (int part = 0; part < Tile::COLUMNS_EACH; part += 4) {
         __syncthreads();                // the tiles have been read
         for (int i = 0; i < Tile::ROWS_EACH; i++)
             for (int j = 0; j < 4; j += RUN) {
                 Vec<RUN> run;
                 for (int r = 0; r < RUN; r++) run.at[r] = sum[i][part + j + r];
-                store_shared(&shared.map[Tile::row(i)][Tile::column(j)], run);
+                store_shared(&shared.map[place(Tile::row(i)) + Tile::column(j)], run);
             }
         __syncthreads();
         for (int i = (int)threadIdx.x; i < Patches::WINDOWS * WORDS; i += Tile::THREADS) {
@@ -91,8 +94,8 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
             const int w = (int)(q * Pooled::STRIDE_W - Pooled::PAD_LEFT);
             const int row = own * Patches::AREA + (h - patch.h) * Patches::WIDE + w - patch.w;
             pool_window<Pooled, Pool, Act>(y, index, (patch.n * Pooled::P + p) * Pooled::Q + q,
-                                           first + k, h, w, (const real *)&shared.map[0][0],
-                                           row * PART + column, Patches::WIDE * PART, PART);
+                                           first + k, h, w, (const real *)shared.map,
+                                           place(row) + column, Patches::WIDE * PITCH, PITCH);
         }
     }
 }

@@ -26,13 +26,13 @@ struct ConvTaps {
 // channels of one group.  Sums run over r, s, k in this order.
 template <class Shape, class Tile, class Act, class DY = const real *, class Weights = const real *,
           class Mask = const real *, class DX = real *>
-__global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
+__global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weights>())
+    conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     typedef ConvGroup<Shape, Tile> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S;
     constexpr int STRIDE_H = (int)Shape::STRIDE_H, STRIDE_W = (int)Shape::STRIDE_W;
     constexpr long long X_LINE = Shape::W * Shape::C, Y_LINE = Shape::Q * Shape::K;
-    constexpr bool SMALL = Shape::N * Shape::H * Shape::W < 1LL << 31;
     const ConvBlock<Tile, C, Shape::GROUPS, STRIDE_H * STRIDE_W> block;
     const int first = block.group * C;
     const int top = block.part / STRIDE_W, left = block.part % STRIDE_W;
@@ -42,14 +42,15 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     const int width = ((int)Shape::W - left + STRIDE_W - 1) / STRIDE_W;
     const int depth = r.count * s.count * K;
     const long long pixels = Shape::N * height * width;
+    if (block.row >= pixels) return;                                // of a class with fewer
     TileLoader<Tile, Tile::ROWS, G::VEC_K, true, DY> slopes = {
         dy, block.group * K, Shape::P, Shape::Q,
-        {depth, 0, true, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K}, K}};
+        {depth, 0, G::SMALL, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K}, K}};
     TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, Weights> filters = {
         weight, (long long)block.group * K * G::FILTER, R, S,
-        {depth, 0, true, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C}, K,
+        {depth, 0, G::SMALL, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C}, K,
          G::FILTER}};
-    const Im2colIndex pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},
+    const Im2colIndex pixel = {pixels, Shape::H * X_LINE, G::SMALL, {height, top, STRIDE_H, X_LINE},
                                {width, left, STRIDE_W, Shape::C}};
     // Classes of one size, of which tiles are full.
     constexpr long long EACH = Shape::N * (Shape::H / STRIDE_H) * (Shape::W / STRIDE_W);
@@ -57,7 +58,7 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
                           EACH % Tile::ROWS == 0;
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    slopes.start(block.row, Im2colIndex{pixels, Shape::P * Y_LINE, SMALL,
+    slopes.start(block.row, Im2colIndex{pixels, Shape::P * Y_LINE, G::SMALL,
                                         {height, r.origin, 1, Y_LINE},
                                         {width, s.origin, 1, Shape::K}});
     filters.start(block.column, Im2colIndex{C, 1});

@@ -610,6 +610,7 @@ public:
         kernel.entry = entries[f.name];
         kernel.local_bytes = aligned(kernel.local_bytes, 16);
         kernel.has_run.resize(kernel.code.size());
+        kernel.passes.resize(kernel.code.size());
     }
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "counts.h"
 #include "text.h"
 #include "warp.h"
 
@@ -38,6 +39,7 @@ struct Kernel {
     bool   has_atomics = false;
     // For each instruction, 1 if it has run; launches, and the largest grid.
     mutable std::vector<unsigned char> has_run;
+    mutable std::vector<Counts::Passes> passes;     // if memory is counted
     mutable uint64_t launches = 0, most_blocks = 0;
 };
 

@@ -11,7 +11,8 @@
 //     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler,
 //                                 without init's launches on no samples
 //     CNNC_HOST_PTX_LINES=FILE    writes the lines that have run, each with its
-//                                 kernel's launches and largest grid
+//                                 kernel's launches and largest grid, and its
+//                                 requests to shared memory, passes, the least
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -136,7 +137,10 @@ Session &session()
         if (seed) made->options.seed = strtoull(seed, nullptr, 10);
         open_table(*made);
         if (made->table || made->both) atexit(write_table);
-        if (getenv("CNNC_HOST_PTX_LINES")) atexit(write_lines);
+        if (getenv("CNNC_HOST_PTX_LINES")) {
+            made->options.count_memory = true;
+            atexit(write_lines);
+        }
         return made;
     }();
     return s;
@@ -287,18 +291,24 @@ void write_table()
 
 void write_lines()
 {
-    std::map<int, const ptx::Kernel *> lines;
-    for (const auto &k : session().kernels)
-        for (size_t i = 0; k.second.kernel && i < k.second.kernel->code.size();
-             i++)
-            if (k.second.kernel->has_run[i])
-                lines[k.second.kernel->code[i].line] = k.second.kernel;
+    std::map<int, std::pair<const ptx::Kernel *, Counts::Passes>> lines;
+    for (const auto &k : session().kernels) {
+        const ptx::Kernel *own = k.second.kernel;
+        for (size_t i = 0; own && i < own->code.size(); i++)
+            if (own->has_run[i])
+                lines[own->code[i].line] = {own, own->passes[i]};
+    }
     FILE *file = fopen(getenv("CNNC_HOST_PTX_LINES"), "w");
     if (!file) return;
-    for (const auto &line : lines)
-        fprintf(file, "%d %llu %llu\n", line.first,
-                (unsigned long long)line.second->launches,
-                (unsigned long long)line.second->most_blocks);
+    for (const auto &line : lines) {
+        const ptx::Kernel &kernel = *line.second.first;
+        const Counts::Passes &p = line.second.second;
+        fprintf(file, "%d", line.first);
+        for (uint64_t count : {kernel.launches, kernel.most_blocks, p.requests,
+                               p.passes, p.least})
+            fprintf(file, " %llu", (unsigned long long)count);
+        fputs("\n", file);
+    }
     fclose(file);
 }
 

@@ -199,8 +199,9 @@ void find_bytes(Warp &w, const Instruction &i, Space space,
     });
 }
 
-void count_access(Warp &w, Space space, const uint64_t (&at)[WARP], int bytes,
-                  Mask lanes, Access access)
+void count_access(Warp &w, const Instruction &i, Space space,
+                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
+                  Access access)
 {
     Launch &launch = *w.block->launch;
     Counts &c = launch.counts;
@@ -208,22 +209,26 @@ void count_access(Warp &w, Space space, const uint64_t (&at)[WARP], int bytes,
     if (space == Space::GENERIC)
         each_space(at, lanes, [&](Space own, const uint64_t (&inside)[WARP],
                                   Mask those) {
-            count_access(w, own, inside, bytes, those, access);
+            count_access(w, i, own, inside, bytes, those, access);
         });
     else if (space == Space::GLOBAL)
         count_sectors(access == Access::LOAD    ? c.load
                       : access == Access::STORE ? c.store
                                                 : c.atomic,
                       at, bytes, lanes);
-    else if (space == Space::SHARED)
+    else if (space == Space::SHARED) {
+        const Kernel &kernel = *launch.kernel;
         count_passes(c.shared, at, bytes, lanes);
+        count_passes(kernel.passes[(size_t)(&i - kernel.code.data())], at,
+                     bytes, lanes);
+    }
 }
 
 void note_access(Warp &w, const Instruction &i, Space space,
                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
                  Access access)
 {
-    count_access(w, space, at, bytes, lanes, access);
+    count_access(w, i, space, at, bytes, lanes, access);
     if (!w.block->launch->options.find_races) return;
     if (space == Space::GENERIC)
         each_space(at, lanes, [&](Space own, const uint64_t (&inside)[WARP],
@@ -366,7 +371,7 @@ void atomic(Warp &w, const Instruction &i, Mask lanes)
     unsigned char *where[WARP] = {};
     addresses_of(w, i, has_result, i.number, at);
     find_bytes(w, i, space, at, sizeof(T), lanes, where);
-    count_access(w, space, at, sizeof(T), lanes, Access::ATOMIC);
+    count_access(w, i, space, at, sizeof(T), lanes, Access::ATOMIC);
     const T *operand = w.at<T>(i.slot[has_result + 1]);
     for (int l = 0; l < WARP; l++) {
         if (!(lanes >> l & 1)) continue;
@@ -390,7 +395,7 @@ void compare_and_swap(Warp &w, const Instruction &i, Mask lanes)
     unsigned char *where[WARP] = {};
     addresses_of(w, i, 1, i.number, at);
     find_bytes(w, i, space, at, sizeof(T), lanes, where);
-    count_access(w, space, at, sizeof(T), lanes, Access::ATOMIC);
+    count_access(w, i, space, at, sizeof(T), lanes, Access::ATOMIC);
     const T *wanted = w.at<T>(i.slot[2]), *next = w.at<T>(i.slot[3]);
     for (int l = 0; l < WARP; l++) {
         if (!(lanes >> l & 1)) continue;

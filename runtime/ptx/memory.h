@@ -29,8 +29,9 @@ void find_bytes(Warp &w, const Instruction &i, Space space,
 enum class Access { LOAD, STORE, ATOMIC };
 
 // Counts a request of a warp.
-void count_access(Warp &w, Space space, const uint64_t (&at)[WARP], int bytes,
-                  Mask lanes, Access access);
+void count_access(Warp &w, const Instruction &i, Space space,
+                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
+                  Access access);
 
 // The same, and looks for races.
 void note_access(Warp &w, const Instruction &i, Space space,

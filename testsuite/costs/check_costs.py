@@ -238,7 +238,8 @@ def exact_time(fields, rates):
     def part(amount, rate, share):
         return -(-Fraction(amount * 10**12, rates[rate] // 10**6 * rates[share]) // 1)
     others = fields["flops"] - fields["products"]
-    work = part(fields["products"], "tensor", "product") + part(others, "rate", "elementwise")
+    work = max(part(fields["products"], "tensor", "product"), fields["tiles"]) + \
+        part(others, "rate", "elementwise")
     return max(1, rates["launch"] +
                max(work, part(fields["bytes"], "memory", "elementwise")))
 
@@ -305,6 +306,7 @@ memory = {}
 launch = {}
 product = {}
 elementwise = 0.123457
+clock = {}
 """
 
 
@@ -312,10 +314,11 @@ def check_files():
     """Rates at both ends of what they may be, and none that is round."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "own.gpu")
-        for memory, launch, product in ("1e17", "0", "1"), ("1e6", "1", "0.001"), \
-                                       ("777777777777", "1.5e-6", "0.333333"):
+        for memory, launch, product, clock in ("1e17", "0", "1", "0"), \
+                                              ("1e6", "1", "0.001", "1e9"), \
+                                              ("777777777777", "1.5e-6", "0.333333", "1e6"):
             with open(path, "w") as file:
-                file.write(RATES.format(memory, launch, product))
+                file.write(RATES.format(memory, launch, product, clock))
             for precision in "f32", "tf32", "f64":
                 check_launches("lenet", "--gpu", path, "--precision", precision)
             rates = Launches("--gpu", path, example("lenet")).rates

@@ -1,6 +1,6 @@
 // Prints the cost of each launch of a net in the model, a line each:
 //
-//     forward conv conv_1 flops=4 products=4 bytes=16 time=2000001
+//     forward conv conv_1 flops=4 products=4 bytes=16 tiles=9 time=2000009
 //
 // usage: costs [options of cnnc] FILE.cnn
 //
@@ -23,9 +23,9 @@ static void print_launch(const Graph *g, NodeId i)
                        ? cost_time(&cost, g, graph_gpu(g)) : 0;
     if (!is_launch(n) && cost.flops + cost.bytes + time == 0) return;
     printf("%s %s%s%s %s flops=%" PRId64 " products=%" PRId64 " bytes=%" PRId64
-           " time=%" PRId64 "\n", phase_names[n->phase], n->op->name,
+           " tiles=%" PRId64 " time=%" PRId64 "\n", phase_names[n->phase], n->op->name,
            kernel->name[0] ? "." : "", kernel->name, n->name, cost.flops,
-           cost.products, cost.bytes, time);
+           cost.products, cost.bytes, cost.tiles, time);
 }
 
 int main(int argc, char **argv)

@@ -1,27 +1,11 @@
 """Counts of one training step of a net, which nvcc's PTX of it takes on the CPU."""
 import json
 import os
-import re
-import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SKIPPED = 77
-
-
-class Failed(Exception):
-    """A command failed; its output, and the status for the caller to end with."""
-
-    def __init__(self, said, status=1):
-        super().__init__(said)
-        self.status = status
-
-
-def run(command, **environment):
-    done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode:
-        raise Failed(done.stdout.strip(), done.returncode)
-    return done.stdout
+sys.path.append(os.path.join(HERE, "..", "tools"))
+from held import run  # noqa: E402
 
 
 def read_table(path):
@@ -61,13 +45,3 @@ def total(rows):
     rows = list(rows)
     return {key: sum(row[key] for row in rows)
             for key in rows[0] if key not in ("step", "kernel")} if rows else {}
-
-
-def nvcc_version():
-    """The version of nvcc, or None without one."""
-    try:
-        said = run(["nvcc", "--version"])
-    except (FileNotFoundError, Failed):
-        return None
-    found = re.search(r"V([\d.]+)", said)
-    return found[1] if found else None

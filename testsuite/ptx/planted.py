@@ -106,7 +106,7 @@ def choose(lines, executed, most):
     are waited for in vain."""
     kernels, by_kind = list(kernels_of(lines)), {}
     copying = {kernels[n - 1] for n, *_ in executed if re.search(r"cp\.async\.c[ag]", lines[n - 1])}
-    for number, launches, blocks in executed:
+    for number, launches, blocks, *_ in executed:
         for name, text in faults_in(lines[number - 1]) if number and launches > 1 else ():
             kernel = kernels[number - 1]
             after = "\n".join(lines[number:number + 10])

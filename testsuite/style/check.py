@@ -41,7 +41,7 @@ ROOMS = {
     "passes/train": CORE + " ir/families",
     "passes/offload": CORE + " ir/gpu passes/placement passes/remat",
     "passes/decide": CORE + " ir/gpu passes/placement passes/remat passes/offload",
-    "passes": CORE + " ir/families ir/plan passes/order passes/placement passes/remat "
+    "passes": CORE + " ir/gpu ir/families ir/plan passes/order passes/placement passes/remat "
                      "passes/train passes/offload passes/decide",
     "codegen": CORE + " ir/gpu ir/families ir/plan",
     "codegen/page": CORE + " ir/gpu ir/plan",
@@ -66,6 +66,8 @@ UPWARD = {
     "passes/decide/decide_grad_add.h": ("passes", OPTIONS),
     "passes/decide/decide_horizontal.c": ("passes", TRIALS),
     "passes/decide/decide_horizontal.h": ("passes", OPTIONS),
+    "passes/decide/decide_prologue.c": ("passes", TRIALS),
+    "passes/decide/decide_prologue.h": ("passes", OPTIONS),
     "passes/decide/decide_remat.c": ("passes", TRIALS),
     "passes/decide/decide_remat.h": ("passes", OPTIONS),
     "passes/offload/host_budget.c": ("passes", TRIALS),

@@ -15,13 +15,23 @@ static const cudaStream_t stream = nullptr;
 
 // ---- one product ----------------------------------------------------------------------------------
 
-// The value computed on load is the stored one plus one, so that padding is not zero.
+// The value computed on load is the stored one plus one, so that padding is not zero.  Large pieces
+// are computed in shared memory, others in registers.
 template <class Element>
 struct Next {
-    const typename Element::Stored *from;
-    __device__ float operator[](long long i) const { return Element::load(from[i]) + 1; }
+    const typename Element::Stored *x;
+    __device__ float operator[](long long i) const { return Element::load(x[i]) + 1; }
     template <int V>
     __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
+    template <int V>
+    __device__ float terms(int) const { return 1; }
+    template <int V>
+    static __device__ Vec<V> of(const Vec<V> &from, float one)
+    {
+        Vec<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = from.at[j] + one;
+        return v;
+    }
 };
 
 // How an operand is read: V elements at once, along steps or lanes, as it is or computed.
@@ -58,7 +68,8 @@ struct Within {
 
 struct Block { long long row; int column; };
 
-// y[i,j] = sum over k of a(i,k) * b(j,k), and in column n of y that of a(i,k).
+// y[i,j] = sum over k of a(i,k) * b(j,k), and in column n of y that of a(i,k) if a is along lanes,
+// as in a weight gradient.
 template <class Tile, class WayA, class WayB>
 __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typename Tile::Stored *b,
                              int m, int n, int steps)
@@ -75,7 +86,7 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
         B{b}, 0, 1, 1, WayB::steps(n, steps)};
     __shared__ typename Tile::SharedTiles tiles;
     float sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    const bool leads = block.column == 0;
+    const bool leads = block.column == 0 && !WayA::IS_ALONG;
     rows.start(block.row, WayA::lanes(m, steps));
     columns.start(block.column, WayB::lanes(n, steps));
     const float of_row = Tile::sums(tiles, rows, columns, 0, steps, sum, leads);
@@ -83,8 +94,8 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
     each_run<Tile, 1 << 20, true>(sum, block, m, place, [=](auto &run, long long at, int) {
         Within{y, m, n}.put(at, run);
     });
-    const long long i = block.row + threadIdx.x;
-    if (leads && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = of_row;
+    const long long i = block.row + Tile::summed_row();
+    if (leads && i < m) y[i * (n + 1) + n] = of_row;
 }
 
 // Numbers as the device stores them, and as they are.
@@ -145,7 +156,7 @@ static void test_steps(const char *name, int m, int n, int steps)
     for (int i = 0; i < m; i++) {
         int row = 0;
         for (int k = 0; k < steps; k++) row += element<WayA>(a, i, k, m, steps);
-        wrong += y[i * (n + 1) + n] != (float)row;
+        wrong += !WayA::IS_ALONG && y[i * (n + 1) + n] != (float)row;
         for (int j = 0; j < n; j++) {
             int sum = 0;
             for (int k = 0; k < steps; k++)

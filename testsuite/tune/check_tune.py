@@ -33,7 +33,7 @@ LINE = re.compile(r"^# ([^\n]*)\n# ([^\n]*)\ntile (\w+ \w+(?: \d+){4}) = (\d+x\d
 TIMED = re.compile(r"(\d+x\d+)( \(model\))? ([\d.]+)")
 # One is of no product of the net, one of another type than the net's; a third is measured anew.
 A100 = """fp64 = 9.7e12\nfp32 = 19.5e12\ntf32 = 156e12\nbf16 = 312e12\nfp16 = 312e12
-memory = 2039e9\nhost = 26e9\nintegrated = 0\nlaunch = 2e-6\nsm = 80\nmultiprocessors = 108\nshared = 167936
+memory = 2039e9\nhost = 26e9\nintegrated = 0\nlaunch = 2e-6\nsm = 80\nmultiprocessors = 108\nshared = 167936\nclock = 1.41e9
 product = 0.9\nelementwise = 0.9\n"""
 KNOWN = ["tile bf16 forward 77 64 576 1 = 32x128", "tile f16 pooled 80 4 36 2 = 128x64"]
 ANEW = "tile bf16 pooled 80 4 36 2 = 128x128"

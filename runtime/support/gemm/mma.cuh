@@ -4,6 +4,7 @@
 // operation using mma instruction" and "ldmatrix"; testsuite/tensor has them as tables.  A word is
 // 32 bits of a row: two elements of 16 bits, or one of 32.
 #pragma once
+#include <stdint.h>
 #include <string.h>
 #include "../vec/vec.cuh"
 
@@ -51,6 +52,33 @@ static __device__ inline void load_transposed_matrices(unsigned (&word)[4], cons
             memcpy((char *)&word[m] + 2 * half,
                    (const char *)rows[8 * m + 2 * (lane % 4) + half] + 2 * (lane / 4), 2);
 #endif
+}
+
+// in_register: x.  The shuffle keeps nvcc from computing an address anew in each iteration.
+template <class T>
+static __device__ inline T in_register(T x)
+{
+    return __shfl_sync(0xffffffffu, x, (int)(threadIdx.x % 32));
+}
+template <class T>
+static __device__ inline const T *in_register(const T *x)
+{
+    return (const T *)in_register((long long)x);
+}
+
+// element_at: p + i, in one instruction if i is `small`, below 2^31; p alone is kept in a loop that
+// changes i.
+template <class T>
+static __device__ inline const T *element_at(const T *p, long long i, bool small)
+{
+#ifdef __CUDACC__
+    if (small) {
+        asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(p) : "r"((int)i), "n"(sizeof(T)));
+        return p;
+    }
+#endif
+    (void)small;
+    return (const T *)((uintptr_t)p + (uintptr_t)i * sizeof(T));
 }
 
 // copy_later: begins to copy BYTES (4, 8 or 16, the alignment of both) from global to shared

@@ -6,6 +6,7 @@
 // Bf16: an Element of a TensorTile: operands in bf16, sums of floats.  Member multiply is
 // mma.m16n8k16 of fragments a and b, added to the lane's sums in its upper and lower row.
 struct Bf16 : Element16<bf16> {
+    static constexpr unsigned ONES = 0x3f803f80;
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
                                     const unsigned *b)
     {

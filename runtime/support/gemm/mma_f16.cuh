@@ -18,6 +18,7 @@ static inline float f16_value(unsigned word, int i)
 // F16: an Element of a TensorTile: operands in f16, sums of floats.  Member multiply is
 // mma.m16n8k16 of fragments a and b, added to the lane's sums in its upper and lower row.
 struct F16 : Element16<f16> {
+    static constexpr unsigned ONES = 0x3c003c00;
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
                                     const unsigned *b)
     {

@@ -19,19 +19,23 @@ static __device__ inline unsigned round_tf32(unsigned bits)
 struct Tf32 {
     typedef float Stored;
     static constexpr int STEPS = 8;
+    static constexpr bool EXACT = false;
+    static constexpr unsigned ONES = 0x3f800000;
     static __device__ Stored store(float x) { return x; }
     static __device__ float load(Stored x) { return x; }
     // For rows of a step's lanes, which are read word by word: four rows, eight words of each.
     template <int CHUNKS>
-    static __device__ int exchanged(int row) { return 2 * (row % 4); }
+    static __device__ unsigned exchanged(unsigned row) { return 2 * (row % 4); }
     template <class At, class Order>
-    static __device__ void load_across(unsigned (&word)[4], const Stored *staged, int lane,
-                                       int step)
+    static __device__ int across(int first, int own)
     {
-        const int own = (int)threadIdx.x % 32;
+        return At::at(first + own / 4, own % 4);
+    }
+    template <class Order, class Address>
+    static __device__ void load_across(unsigned (&word)[4], const Address &at)
+    {
         for (int m = 0; m < 4; m++)
-            word[m] = __float_as_uint(staged[At::at(lane + Order::lanes(m) * 8 + own / 4,
-                                                    step + Order::steps(m) * 4 + own % 4)]);
+            word[m] = __float_as_uint(*at(Order::lanes(m) * 8, Order::steps(m) * 4));
     }
     static __device__ unsigned operand(unsigned word) { return round_tf32(word); }
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],

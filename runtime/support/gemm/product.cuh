@@ -14,22 +14,24 @@
 // ROWS_EACH x COLUMNS_EACH of them; its sum i, j is in row(i) and column(j) of the tile. WIDE: four
 // columns of all threads are 4 * WIDE adjacent columns. DEPTH: steps at a time. VEC<n> and RUN<n>:
 // how many elements are read and written at once if n are adjacent; RUN<n> columns of a thread are.
-// BLOCKS: how many fit an SM's registers. SharedTiles: its shared memory; sums(shared, a, b, begin,
-// end, sum, sum_rows): adds the thread's part of the block's tile over the steps [begin, end) to
-// sum; if sum_rows it returns the sum of row threadIdx.x of a.
+// blocks<A, B>(): how many an SM should have registers for, with such operands. SharedTiles: its
+// shared memory; sums(shared, a, b, begin, end, sum, sum_rows): adds the thread's part of the
+// block's tile over the steps [begin, end) to sum; if sum_rows it returns the sum of row
+// summed_row() of a. A thread without one has a row beyond all.
 #pragma once
+#include <type_traits>
 #include "../vec/load.cuh"
 #include "mul_add.cuh"
 #include "../vec/real.cuh"
 #include "../vec/unroll.cuh"
 
-// Offset2d: a part of a position in a map: the element's offset, row and column.
-struct Offset2d { long long offset; int h, w; };
+// Offset2d: a part of a position in a map: the element's offset, row, column and channel.
+struct Offset2d { long long offset; int h, w, c = 0; };
 
 // Im2colIndex: the offset of i = ((n * h.count + h) * w.count + w) * channels + c < end: images are
 // `image` elements apart, channels `apart`.  Along an axis, `count` points begin at position
-// `first`, `step` positions apart; a position is `stride` elements.  If i is `small`, below 2^31,
-// 32 bits are enough.
+// `first`, `step` positions apart; a position is `stride` elements.  If i and all offsets are
+// `small`, below 2^30, 32 bits are enough.
 struct Im2colIndex {
     struct Axis { int count = 1, first = 0, step = 0; long long stride = 0; };
     long long end, image;
@@ -37,18 +39,27 @@ struct Im2colIndex {
     Axis h = {}, w = {};
     int channels = 1;
     long long apart = 1;
-    __device__ Offset2d operator()(long long i) const
+    // i is known to be below an end that is a multiple of `tile`.
+    __device__ Offset2d operator()(long long i, int tile = 0) const
     {
         const auto digits = [this](auto i) -> Offset2d {
+            typedef std::make_signed_t<decltype(i)> Int;
             const auto pixel = i / channels, line = pixel / w.count;
             const auto n = image ? line / h.count : 0;
-            const int c = (int)(i - pixel * channels);
             const int y = h.first + (int)(line - n * h.count) * h.step;
             const int x = w.first + (int)(pixel - line * w.count) * w.step;
-            return {n * image + y * h.stride + x * w.stride + c * apart, y, x};
+            const int c = (int)(i - pixel * channels);
+            return {(Int)n * (Int)image + y * (Int)h.stride + x * (Int)w.stride + c * (Int)apart,
+                    y, x, c};
         };
-        if (i >= end) return {0, -(1 << 29), 0};  // outside of every map
-        return small ? digits((unsigned)i) : digits(i);
+        Offset2d at = small ? digits((unsigned)i) : digits(i);
+        if ((tile == 0 || end % tile) && i >= end) at.h = -(1 << 29);   // outside of every map
+        return at;
+    }
+    // The distance of elements whose indices follow a multiple of `tile`, or 0 if it varies.
+    __device__ long long pace(int tile) const
+    {
+        return channels % tile == 0 ? apart : channels * h.count * w.count == 1 ? image : 0;
     }
 };
 
@@ -71,30 +82,36 @@ struct TileLoader {
     Offset2d lanes[ALONG ? EACH : 1] = {};
     Vec<V> held[EACH] = {};
     // The place in the tile of element j of the thread's vector i, which the last may not have.
-    static __device__ int across() { return (int)threadIdx.x % ACROSS * V; }
-    static __device__ int down(int i) { return (int)threadIdx.x / ACROSS + i * APART; }
+    static __device__ int across() { return (int)(threadIdx.x % ACROSS) * V; }
+    static __device__ int down(int i) { return (int)(threadIdx.x / ACROSS) + i * APART; }
     static __device__ int lane(int i, int j = 0) { return ALONG ? down(i) : across() + j; }
     static __device__ int step(int i, int j = 0) { return ALONG ? across() + j : down(i); }
     static __device__ bool has(int i) { return DOWN % APART == 0 || down(i) < DOWN; }
     template <class Lanes>
     __device__ void start(long long begin, const Lanes &index)
     {
-        UNROLL for (int i = 0; i < (ALONG ? EACH : 1); i++) lanes[i] = index(begin + lane(i));
+        UNROLL for (int i = 0; i < (ALONG ? EACH : 1); i++)
+            lanes[i] = index(begin + lane(i), LANES);
     }
-    // Sets the element of vector i of the steps from k on; true if it is in a map.
+    // The part of the position of vector i that is the same for all steps.
+    __device__ long long place(int i) const
+    {
+        return first + lanes[ALONG ? i : 0].offset + step(i) * steps.pace(Tile::DEPTH);
+    }
+    // Sets the rest of it for the steps from k on; true if the element is in a map.
     __device__ bool find(int i, long long k, long long &at) const
     {
-        const Offset2d a = lanes[ALONG ? i : 0], b = steps(k + step(i));
-        const bool inside =
-            (unsigned)(a.h + b.h) < (unsigned)height && (unsigned)(a.w + b.w) < (unsigned)width;
-        at = first + a.offset + b.offset;
-        return inside;
+        const Offset2d a = lanes[ALONG ? i : 0];
+        const Offset2d b = steps(steps.pace(Tile::DEPTH) ? k : k + step(i), 1);
+        at = b.offset;
+        return ((steps.end - k) % Tile::DEPTH == 0 || k + step(i) < steps.end) &&
+               (unsigned)(a.h + b.h) < (unsigned)height && (unsigned)(a.w + b.w) < (unsigned)width;
     }
     __device__ void fetch(long long k)
     {
         UNROLL for (int i = 0; i < EACH; i++) {
             long long at;
-            held[i] = find(i, k, at) ? load_vec<V>(from, at) : Vec<V>{};
+            held[i] = find(i, k, at) ? load_vec<V>(from, place(i) + at) : Vec<V>{};
         }
     }
 };
@@ -103,10 +120,12 @@ struct TileLoader {
 template <int R, int C, int RE, int CE>
 struct GemmTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
-    static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE, BLOCKS = 1;
+    static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;
+    template <class A, class B> static constexpr int blocks() { return 1; }
     static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD avoids bank conflicts
     template <int COUNT> static constexpr int VEC = COUNT % 4 == 0 ? 4 : 1;
     template <int COUNT> static constexpr int RUN = VEC<COUNT>;
+    static __device__ int summed_row() { return threadIdx.x < R ? (int)threadIdx.x : 1 << 30; }
     struct alignas(16) SharedTiles { real rows[2][DEPTH][R + PAD], columns[2][DEPTH][C + PAD]; };
     // Returns the tile's index of a thread's i-th row or column; 4 adjacent ones form a group.
     static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
@@ -122,13 +141,15 @@ struct GemmTile {
     }
     // Sums over k in ascending order.  Registers load the next tiles while these are multiplied;
     // two buffers in shared memory need one barrier a tile.
-    template <class A, class B>
-    static __device__ real sums(SharedTiles &tiles, A &a, B &b, long long begin, long long end,
+    template <class A, class B, class K>
+    static __device__ real sums(SharedTiles &tiles, A &a, B &b, K begin, K end,
                                 real (&sum)[RE][CE], bool sum_rows = false)
     {
         real row_sum = 0;
-        a.fetch(begin);
-        b.fetch(begin);
+        if (begin < end) {
+            a.fetch(begin);
+            b.fetch(begin);
+        }
         for (int now = 0; begin < end; now = 1 - now) {
             put(a, tiles.rows[now]);
             put(b, tiles.columns[now]);
@@ -137,7 +158,7 @@ struct GemmTile {
                 a.fetch(begin);
                 b.fetch(begin);
             }
-            for (int k = 0; k < DEPTH; k++) {
+            UNROLL for (int k = 0; k < DEPTH; k++) {
                 real left[RE], right[CE];
                 for (int i = 0; i < RE; i++) left[i] = tiles.rows[now][k][row(i)];
                 for (int j = 0; j < CE; j++) right[j] = tiles.columns[now][k][column(j)];
@@ -152,14 +173,16 @@ struct GemmTile {
 };
 
 // each_run: calls meet(run, place(row) + column, column) for the thread's runs of adjacent sums, as
-// Vecs that may change.  The runs are in the first `rows` rows (FULL: in all) and COLUMNS columns.
-template <class Tile, int COLUMNS, bool FULL, class Block, class Where, class Meet>
+// Vecs that may change.  The runs are in the first `rows` rows (FULL: in all) and COLUMNS columns;
+// they are in the thread's rows from FROM to TO.
+template <class Tile, int COLUMNS, bool FULL, int FROM = 0, int TO = Tile::ROWS_EACH, class Block,
+          class Where, class Meet>
 static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH],
                                        const Block &block, long long rows, const Where &place,
                                        const Meet &meet)
 {
     constexpr int V = Tile::template RUN<COLUMNS>;
-    UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
+    UNROLL for (int i = FROM; i < TO; i++) {
         const long long row = block.row + Tile::row(i), begin = place(row);
         UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
             const int column = block.column + Tile::column(j);
@@ -172,14 +195,18 @@ static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMN
     }
 }
 
-// store_runs: stores sums as make changes them, all first: y may be what make reads, or a struct.
-template <class Tile, int COLUMNS, bool FULL, class Y, class Tiles, class Sum, class Block,
-          class Where, class Make>
-static __device__ inline void store_runs(const Y &y, Tiles &, Sum &sum, const Block &block,
+// store_runs: stores the sums to y as make(run, at, column) changes them.  The thread makes half of
+// them before it stores one, since y may be what make reads.  y may be a struct with a friend of
+// this name, which may use the tiles in shared memory.
+template <class Tile, int COLUMNS, bool FULL, int FROM = 0, class Y, class Tiles, class Sum,
+          class Block, class Where, class Make>
+static __device__ inline void store_runs(const Y &y, Tiles &tiles, Sum &sum, const Block &block,
                                          long long rows, const Where &place, const Make &make)
 {
-    each_run<Tile, COLUMNS, FULL>(sum, block, rows, place, make);
-    each_run<Tile, COLUMNS, FULL>(sum, block, rows, place, [=](auto &run, long long at, int) {
-        store_vec(y, at, run);
-    });
+    constexpr int HALF = (Tile::ROWS_EACH + 1) / 2, TO = FROM ? Tile::ROWS_EACH : HALF;
+    each_run<Tile, COLUMNS, FULL, FROM, TO>(sum, block, rows, place, make);
+    each_run<Tile, COLUMNS, FULL, FROM, TO>(
+        sum, block, rows, place, [=](auto &run, long long at, int) { store_vec(y, at, run); });
+    if constexpr (FROM == 0 && HALF < Tile::ROWS_EACH)
+        store_runs<Tile, COLUMNS, FULL, HALF>(y, tiles, sum, block, rows, place, make);
 }

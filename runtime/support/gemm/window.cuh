@@ -8,7 +8,8 @@ template <class Shape>
 static __device__ inline Im2colIndex windows(long long end, int channels, int apart = 1)
 {
     constexpr long long C = Shape::C, LINE = Shape::W * C;
-    return {end, Shape::H * LINE, Shape::N * Shape::P * Shape::Q * channels < 1LL << 31,
+    constexpr long long X = Shape::N * Shape::H * LINE, Y = Shape::N * Shape::P * Shape::Q * C;
+    return {end, Shape::H * LINE, X < 1LL << 30 && Y < 1LL << 30,
             {Shape::P, -Shape::PAD_TOP, Shape::STRIDE_H, LINE},
             {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, channels, apart};
 }
@@ -22,7 +23,7 @@ static __device__ inline void each_window(long long i, const Meet &meet)
     constexpr int R = (int)Shape::R, S = (int)Shape::S;
     constexpr int DOWN = (int)Shape::STRIDE_H, RIGHT = (int)Shape::STRIDE_W;
     constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
-    constexpr Im2colIndex index = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
+    constexpr Im2colIndex index = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 30,
                                    {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
                                    Shape::C};
     const Offset2d pixel = index(i);    // from the corner of the first window

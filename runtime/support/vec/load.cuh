@@ -102,10 +102,14 @@ struct Applied {
     X x;
     __device__ real operator[](long long i) const { return F::forward(x[i]); }
     template <int V>
-    __device__ Vec<V> vec(long long i, int = 0) const
+    __device__ Vec<V> vec(long long i, int = 0) const { return of(load_vec<V>(x, i), 0); }
+    template <int V>
+    __device__ int terms(int) const { return 0; }
+    template <int V>
+    static __device__ Vec<V> of(const Vec<V> &from, int)
     {
-        Vec<V> v = load_vec<V>(x, i);
-        for (int j = 0; j < V; j++) v.at[j] = F::forward(v.at[j]);
+        Vec<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = F::forward(from.at[j]);
         return v;
     }
 };
@@ -127,12 +131,15 @@ struct BiasLoad {
     template <int V>
     __device__ Vec<V> vec(long long i) const { return vec<V>(i, (int)((unsigned long long)i % C)); }
     template <int V>
-    __device__ Vec<V> vec(long long i, int c) const
+    __device__ Vec<V> vec(long long i, int c) const { return of(load_vec<V>(x, i), terms<V>(c)); }
+    template <int V>
+    __device__ Vec<V> terms(int c) const { return load_vec<V>(bias, c); }
+    template <int V>
+    static __device__ Vec<V> of(const Vec<V> &from, const Vec<V> &b)
     {
         static_assert(C % V == 0, "a vector is of one pixel");
-        Vec<V> v = load_vec<V>(x, i);
-        const Vec<V> b = load_vec<V>(bias, c);
-        for (int j = 0; j < V; j++) v.at[j] = Act::forward(v.at[j] + b.at[j]);
+        Vec<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = Act::forward(from.at[j] + b.at[j]);
         return v;
     }
 };
@@ -146,17 +153,22 @@ struct Normalized {
     template <int V>
     __device__ Vec<V> vec(long long i) const { return vec<V>(i, (int)((unsigned long long)i % C)); }
     template <int V>
-    __device__ Vec<V> vec(long long i, int c) const
+    __device__ Vec<V> vec(long long i, int c) const { return of(load_vec<V>(x, i), terms<V>(c)); }
+    template <int V>
+    struct Terms { Vec<V> mean, factor, bias; };
+    template <int V>
+    __device__ Terms<V> terms(int c) const
+    {
+        return {load_vec<V>(mean, c), load_vec<V>(factor, c),
+                bias ? load_vec<V>(bias, c) : Vec<V>{}};
+    }
+    template <int V>
+    static __device__ Vec<V> of(const Vec<V> &from, const Terms<V> &t)
     {
         static_assert(C % V == 0, "a vector is of one pixel");
-        Vec<V> v = load_vec<V>(x, i);
-        const Vec<V> m = load_vec<V>(mean, c), f = load_vec<V>(factor, c);
-        const real *const addend = bias ? bias : mean;              // avoids a branch
-        const Vec<V> b = load_vec<V>(addend, c);
-        for (int j = 0; j < V; j++) {
-            const real add = bias ? b.at[j] : (real)0;
-            v.at[j] = Act::forward((v.at[j] - m.at[j]) * f.at[j] + add);
-        }
+        Vec<V> v;
+        for (int j = 0; j < V; j++)
+            v.at[j] = Act::forward((from.at[j] - t.mean.at[j]) * t.factor.at[j] + t.bias.at[j]);
         return v;
     }
 };
