@@ -2,6 +2,7 @@
 // contiguous reads, and a run of rows.  It depends only on the shape, so that
 // the order of every sum is fixed.
 #include "column_reduce.h"
+#include "../gpu/gemm_tile.h"
 
 int64_t columns_of(Shape shape)
 {
@@ -22,24 +23,32 @@ static int64_t columns_width(int64_t columns)
 }
 
 // Returns the largest number of splits with 64 rows for each thread and at most
-// about two blocks for each multiprocessor of a large GPU.
+// about two blocks for each multiprocessor of a large GPU.  Rows are halved,
+// down to 16, while there are fewer blocks than multiprocessors.
 int64_t columns_splits(Shape shape)
 {
-    enum { ROWS = 64, BLOCKS = 256 };
+    enum { MOST_ROWS = 64, LEAST_ROWS = 16, BLOCKS = 256 };
     int64_t columns = columns_of(shape), width = columns_width(columns);
-    int64_t useful = rows_of(shape) / (ROWS * (COLUMNS_BLOCK / width));
-    int64_t most = BLOCKS / ceil_div(columns, width);
+    int64_t tiles = ceil_div(columns, width), most = BLOCKS / tiles;
+    int64_t useful = 0;
+    for (int64_t rows = MOST_ROWS;
+         rows >= LEAST_ROWS && is_few_blocks(useful * tiles); rows /= 2)
+        useful = rows_of(shape) / (rows * (COLUMNS_BLOCK / width));
     int64_t splits = useful < most ? useful : most;
     return splits > 1 ? splits : 1;
 }
 
-// Eight rows for each thread, and at most as many blocks as a grid may have.
+// Eight rows for each thread, or two and more as above, and at most as many
+// blocks as a grid may have.
 int64_t columns_runs(Shape shape, int64_t vec)
 {
-    enum { ROWS = 8, MOST = 1 << 20 };
-    int64_t width = columns_width(columns_of(shape));
-    int64_t run = ROWS * (COLUMNS_BLOCK / width) * vec;
-    int64_t runs = ceil_div(rows_of(shape), run);
+    enum { ROWS = 8, LEAST_ROWS = 2, MOST = 1 << 20 };
+    int64_t columns = columns_of(shape), width = columns_width(columns);
+    int64_t runs = 0;
+    for (int64_t rows = ROWS;
+         rows >= LEAST_ROWS && is_few_blocks(runs * ceil_div(columns, width));
+         rows /= 2)
+        runs = ceil_div(rows_of(shape), rows * (COLUMNS_BLOCK / width) * vec);
     return runs < MOST ? runs : MOST;
 }
 

@@ -375,12 +375,18 @@ static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
     return d->groups * tile_count(m.tile, d->group_k, d->filter);
 }
 
-// Partial sums may take at most a third of the bytes of x.  Depthwise kernels
-// are bound by memory and need more blocks.
+// Partial sums may take at most a third of the bytes of x in 32 bits.  On
+// tensor cores they may take as many where multiprocessors would have no block.
+// Small nets are left out: gradients of weights are most of their arenas.
+// Depthwise kernels are bound by memory and need more blocks.
 static int64_t count_splits(const Graph *g, const Convolution *d)
 {
-    int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
+    enum { LARGE = 1000000 };
+    int64_t map = d->N * d->H * d->W * d->C;
+    int64_t fitting = map / (d->K * d->filter);
     int64_t blocks = wgrad_blocks(g, d);
+    bool full = !is_few_blocks(blocks * (fitting / 3));
+    if (d->type == PRODUCT_REAL || map < LARGE || full) fitting /= 3;
     if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
     return tile_splits(blocks, d->pixels, fitting);
 }

@@ -13,7 +13,8 @@
 #include "gemm_tile.h"
 
 enum {
-    BLOCKS = 264,               // that fill a GPU: two per multiprocessor
+    MULTIPROCESSORS = 132,
+    BLOCKS = 2 * MULTIPROCESSORS,   // that fill a GPU
     SHORTEST_SPLIT = 256,       // pixels; shorter ones do not pay off
 };
 
@@ -75,13 +76,26 @@ void launch_tile(Launch *l, Tile tile, const ProductSize *size)
                                elements[tile.type], sizes, tile.stages));
 }
 
+bool is_few_blocks(int64_t blocks)
+{
+    return blocks < MULTIPROCESSORS;
+}
+
+// The multiprocessor with the most blocks takes ceil(blocks * splits /
+// MULTIPROCESSORS) of them, each with 1 / splits of the pixels.
 int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most)
 {
-    int64_t splits = ceil_div(BLOCKS, blocks);
-    if (splits > ceil_div(pixels, SHORTEST_SPLIT))
-        splits = ceil_div(pixels, SHORTEST_SPLIT);
-    if (splits > most) splits = most;
-    return splits > 1 ? splits : 1;
+    int64_t best = 1, least = ceil_div(blocks, MULTIPROCESSORS);
+    if (most > ceil_div(BLOCKS, blocks)) most = ceil_div(BLOCKS, blocks);
+    if (most > ceil_div(pixels, SHORTEST_SPLIT))
+        most = ceil_div(pixels, SHORTEST_SPLIT);
+    for (int64_t splits = 2; splits <= most; splits++) {
+        int64_t each = ceil_div(blocks * splits, MULTIPROCESSORS);
+        if (each * best > least * splits) continue;
+        best = splits;
+        least = each;
+    }
+    return best;
 }
 
 ValueId split_sums(Graph *g, ValueId param, int64_t splits)

@@ -70,8 +70,12 @@ bool same_product(const ProductKey *a, const ProductKey *b);
 // Formats "f16 dgrad 100352 64 576 1", as after the word tile in a GPU's file.
 const char *product_text(Arena *arena, const ProductKey *key);
 
+// True if a launch leaves multiprocessors without a block.
+bool is_few_blocks(int64_t blocks);
+
 // Returns the number of splits of a sum over pixels, at most `most`, if a split
-// has `blocks` blocks.
+// has `blocks` blocks.  The multiprocessor with the most blocks has the fewest
+// pixels then.
 int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most);
 // Makes the value for partial sums of a parameter's gradient: [splits, ...].
 ValueId split_sums(Graph *g, ValueId param, int64_t splits);

@@ -26,7 +26,7 @@
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-enum { PARTS = 128, BLOCK = 512 };
+enum { PARTS = 264, BLOCK = 256 };
 
 bool is_loss_scale(double scale)
 {
@@ -53,27 +53,24 @@ static Shape shape(const Graph *g, const Node *n)
 
 // ---- the check for overflow -------------------------------------------------
 
-static int64_t largest(const Graph *g, const Node *n)
+static int64_t all_elements(const Graph *g, const Node *n)
 {
-    int64_t most = 0;
-    for (int k = 0; k < n->operand_count; k++) {
-        int64_t count = elements(g->values[n->operands[k]].shape);
-        if (count > most) most = count;
-    }
-    return most;
+    int64_t all = 0;
+    for (int k = 0; k < n->operand_count; k++)
+        all = capped_sum(all, elements(g->values[n->operands[k]].shape));
+    return all;
 }
 
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
-    for (int k = 0; k < n->operand_count; k++)
-        cost->flops = capped_sum(
-            cost->flops, elements(g->values[n->operands[k]].shape));
+    cost->flops = all_elements(g, n);
     cost->bytes = cost_bytes(g, n);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    int64_t blocks = ceil_div(largest(g, n), BLOCK);
+    enum { EACH = 4 };          // elements of a load
+    int64_t blocks = ceil_div(all_elements(g, n), EACH * BLOCK);
     launch_kernel(l, "find_overflow", blocks < PARTS ? blocks : PARTS, BLOCK);
     launch_type_int(l, n->operand_count);
     launch_value(l, n->results[0]);

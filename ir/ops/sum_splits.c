@@ -38,8 +38,12 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
+    enum { BLOCK = 256, FEW = 8, FULL = 132 };
     int64_t count_a = sum_count(g, n, 0), count_b = sum_count(g, n, 1);
-    launch_elements(l, "column_sums", count_a + count_b);
+    // The kernel computes the same width.
+    int64_t width = BLOCK;
+    while (width > FEW && count_a + count_b < FULL * width) width /= 2;
+    launch_kernel(l, "column_sums", ceil_div(count_a + count_b, width), BLOCK);
     launch_gradient_type(n, l);
     Launch *arrays = launch_item(l, accumulates(n) ? "SplitSums<Momentum>"
                                                    : "SplitSums<real *>");

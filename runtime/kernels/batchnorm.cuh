@@ -197,39 +197,52 @@ __global__ void batchnorm_reduce_sums(real *sum, real *product, real *partials, 
 
 // batchnorm_gradient: dx = weight[c] / s * (dy - (sum[c] + normal * product[c]) / n), where
 // s = sqrt(variance[c] + epsilon), normal = (x - mean[c]) / s and n counts the rows of samples;
-// past those 0; times Act's derivative at mask.  dx may be dy, x or mask.  A thread takes V
-// channels.
+// past those 0; times Act's derivative at mask.  dx may be dy, x or mask.  A thread computes the
+// factors of a channel for its block, then takes V channels, two rows at a time.
 template <class Shape, class Act, int V, class DY = const real *, class X = const real *,
           class Mask = const real *, class DX = real *>
 __global__ void batchnorm_gradient(DX dx, DY dy, X x, const real *weight, const real *mean,
                                    const real *variance, const real *sum, const real *product,
                                    Mask mask, long long samples, long long pixels, real epsilon)
 {
+    constexpr int DEEP = 2, WIDTH = (int)Shape::WIDTH;
     const ColumnRun<Shape, V> run;
-    if (run.first >= run.end) return;
     const long long rows = samples * pixels;
     const real n = samples > 0 ? (real)rows : (real)1;
-    real factor[V], middle[V], level[V], slope[V];
-    UNROLL for (int j = 0; j < V; j++) {
-        const long long c = run.c + j;
-        const real scale = 1 / sqrt(variance[c] + epsilon);
-        factor[j] = (weight ? weight[c] : (real)1) * scale;
-        middle[j] = mean[c];
-        level[j] = sum[c] / n;
-        slope[j] = product[c] / n * scale;
+    __shared__ Vec<V> factors[WIDTH / V], middles[WIDTH / V], levels[WIDTH / V], slopes[WIDTH / V];
+    const int own = (int)threadIdx.x % WIDTH, place = own / V, part = own % V;
+    const long long channel = blockIdx.x % run.TILES * WIDTH + own;
+    if (threadIdx.x < WIDTH && channel < Shape::C) {
+        const real scale = 1 / sqrt(variance[channel] + epsilon);
+        factors[place].at[part] = (weight ? weight[channel] : (real)1) * scale;
+        middles[place].at[part] = mean[channel];
+        levels[place].at[part] = sum[channel] / n;
+        slopes[place].at[part] = product[channel] / n * scale;
     }
-    for (long long row = run.first; row < run.end; row += run.LANES) {
-        const long long first = row * Shape::C + run.c;
-        const auto from = load_lazy<V>(dy, first);
-        const auto own = load_lazy<V>(x, first);
-        const auto kept = load_lazy<V>(mask, first);
-        Vec<V> to;
-        UNROLL for (int j = 0; j < V; j++) {
-            const long long i = first + j;
-            const real d = factor[j] * (from[i] - level[j] - slope[j] * (own[i] - middle[j]));
-            to.at[j] = Act::gradient(row < rows ? d : (real)0, kept, i);
+    __syncthreads();
+    if (run.first >= run.end) return;
+    const int first_own = (int)threadIdx.x % run.WIDTH;
+    const Vec<V> factor = factors[first_own], middle = middles[first_own];
+    const Vec<V> level = levels[first_own], slope = slopes[first_own];
+    for (long long row = run.first; row < run.end; row += DEEP * run.LANES) {
+        Vec<V> to[DEEP];
+        UNROLL for (int k = 0; k < DEEP; k++) {
+            // The last row of a thread may be made twice.
+            const long long at = row + k * run.LANES < run.end ? row + k * run.LANES : row;
+            const long long first = at * Shape::C + run.c;
+            const auto from = load_lazy<V>(dy, first);
+            const auto own_x = load_lazy<V>(x, first);
+            const auto kept = load_lazy<V>(mask, first);
+            UNROLL for (int j = 0; j < V; j++) {
+                const long long i = first + j;
+                const real d = factor.at[j] *
+                               (from[i] - level.at[j] - slope.at[j] * (own_x[i] - middle.at[j]));
+                to[k].at[j] = Act::gradient(at < rows ? d : (real)0, kept, i);
+            }
         }
-        store_vec(dx, first, to);
+        UNROLL for (int k = 0; k < DEEP; k++)
+            if (row + k * run.LANES < run.end)
+                store_vec(dx, (row + k * run.LANES) * Shape::C + run.c, to[k]);
     }
 }
 

@@ -1,13 +1,15 @@
 // Gradients of a scaled loss: tests that all of them are finite, and adapts the scale.
 #pragma once
 #include <cuda_runtime.h>
-#include <math.h>
+#include "../support/gemm/mul_add.cuh"
 #include "../support/net/accumulated.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/net/loss_scale.cuh"
+#include "../support/vec/load.cuh"
 #include "../support/vec/real.cuh"
 #include "../support/vec/reduce.cuh"
+#include "../support/vec/unroll.cuh"
 
 // GradientOf: count elements.
 struct GradientOf {
@@ -22,18 +24,32 @@ struct Gradients {
 };
 
 // find_overflow: bad[b] = 1 if an element that block b tests, of any gradient, is not finite;
-// 0 for blocks that were not launched, up to `parts`.  Then runs Last.
+// 0 for blocks that were not launched, up to `parts`.  Then runs Last.  A thread has four vectors
+// under way.  Another block begins each gradient, since most are small.  A number times 0 is 0 or
+// NaN, which stays in a sum.
 template <int COUNT, class Last>
 __global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT> gradients,
                               int parts, const __grid_constant__ Last last)
 {
-    const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    constexpr int V = 16 / (int)sizeof(real), DEEP = 4;
     const long long threads = (long long)gridDim.x * blockDim.x;
-    int found = 0;
-    for (int k = 0; k < COUNT; k++)
-        for (long long i = first; i < gradients.of[k].count; i += threads)
-            found |= !isfinite(gradients.of[k].at[i]);
-    found = block_sum(found);
+    real zero = 0;
+    unsigned block = blockIdx.x;
+    for (int k = 0; k < COUNT; k++) {
+        const GradientOf of = gradients.of[k];
+        const long long own = (long long)block * blockDim.x + threadIdx.x, vectors = of.count / V;
+        block = block + 1 < gridDim.x ? block + 1 : 0;
+        for (long long i = own; i < vectors; i += DEEP * threads) {
+            Vec<V> held[DEEP] = {};
+            UNROLL for (int d = 0; d < DEEP; d++)
+                if (i + d * threads < vectors) held[d] = load_vec<V>(of.at, (i + d * threads) * V);
+            UNROLL for (int d = 0; d < DEEP; d++)
+                UNROLL for (int j = 0; j < V; j++) zero = mul_add(held[d].at[j], (real)0, zero);
+        }
+        const long long last_one = vectors * V + own;
+        if (last_one < of.count) zero = mul_add(of.at[last_one], (real)0, zero);
+    }
+    const int found = block_sum((int)(zero != 0));
     if (threadIdx.x == 0) bad[blockIdx.x] = found > 0;
     for (unsigned i = gridDim.x + threadIdx.x; blockIdx.x == 0 && i < (unsigned)parts;
          i += blockDim.x)

@@ -13,20 +13,39 @@ struct SplitSums {
     long long columns_a, columns_b, rows;
 };
 
-// column_sums: ya[c] = the sum over rows of a[row,c], in order, for each array; likewise yb from b.
+// column_sums: ya[c] = the sum over rows of a[row,c] for each array; likewise yb from b.  A block
+// of 256 threads has `width` columns: 256, or a power of two from 8 on with which 132 blocks fill a
+// GPU.  Thread t of a column sums every (256 / width)-th row from t on, in order; then a tree adds
+// the threads up.
 template <class Result, int N, class... Last>
 __global__ void column_sums(const __grid_constant__ TensorList<SplitSums<Result>, N> arrays,
                             Last... last)
 {
-    const int k = arrays.own();
+    constexpr int FEW = 8, FULL = 132;
+    __shared__ real partial[256];
+    const int k = arrays.own(), t = (int)threadIdx.x;
     const SplitSums<Result> &of = arrays.item[k];
     Result ya = of.ya, yb = of.yb;
-    FOR_EACH_OF(i, arrays, k, of.columns_a + of.columns_b) {
-        const bool is_a = i < of.columns_a;
-        const long long columns = is_a ? of.columns_a : of.columns_b;
-        const real *from = is_a ? of.a + i : of.b + (i - of.columns_a);
-        real sum = 0;
-        for (long long row = 0; row < of.rows; row++) sum += from[row * columns];
+    const long long all = of.columns_a + of.columns_b;
+    int width = 256;
+    while (width > FEW && all < FULL * width) width /= 2;
+    const int own = t & (width - 1);
+    const long long i = (long long)((int)blockIdx.x - arrays.first[k]) * width + own;
+    const bool is_a = i < of.columns_a;
+    const long long columns = is_a ? of.columns_a : of.columns_b;
+    const real *from = is_a ? of.a + i : of.b + (i - of.columns_a);
+    real sum = 0;
+    for (long long row = t / width; i < all && row < of.rows; row += 256 / width)
+        sum += from[row * columns];
+    if (width < 256) {
+        partial[t] = sum;
+        for (int half = 128; half >= width; half /= 2) {
+            __syncthreads();
+            if (t < half) partial[t] += partial[t + half];
+        }
+        sum = partial[t];
+    }
+    if (t < width && i < all) {
         if (is_a) ya[i] = sum;
         else yb[i - of.columns_a] = sum;
     }
