@@ -10,20 +10,26 @@
 
 // ---- whole compilations -----------------------------------------------------
 
-Outcome compile_trial(Graph *g, const PassOptions *o, Compile *compile)
+// Sets the time and FLOPs of all launches of g.
+static void add_costs(const Graph *g, Outcome *outcome)
 {
     PhaseCost sums[PHASE_COUNT];
+    step_cost(g, graph_gpu(g), true, sums);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        outcome->time = capped_sum(outcome->time, sums[phase].time);
+        outcome->flops = capped_sum(outcome->flops, sums[phase].cost.flops);
+    }
+}
+
+Outcome compile_trial(Graph *g, const PassOptions *o, Compile *compile)
+{
     PassOptions quiet = *o;
     quiet.dump = quiet.dump_dir = NULL;
     quiet.time = false;
     quiet.measured = true;
     bool is_whole = compile(g, &quiet);
     Outcome outcome = { is_whole ? g->arena_bytes : INT64_MAX, 0, 0 };
-    step_cost(g, graph_gpu(g), true, sums);
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        outcome.time = capped_sum(outcome.time, sums[phase].time);
-        outcome.flops = capped_sum(outcome.flops, sums[phase].cost.flops);
-    }
+    add_costs(g, &outcome);
     return outcome;
 }
 
@@ -71,6 +77,18 @@ int64_t least_from(Graph *g, const PassOptions *o, int first)
 {
     run_to_offsets(g, o, pass_place(o, first), false);
     return plan_least(g);
+}
+
+int64_t time_from(Graph *g, const PassOptions *o, int first)
+{
+    Outcome outcome = { 0, 0, 0 };
+    int end = pass_place(o, PASS_schedule);
+    for (int place = pass_place(o, first); place < end; place++) {
+        int i = pass_at(o, place);
+        run_pass(g, o, i, o->enabled[i]);
+    }
+    add_costs(g, &outcome);
+    return outcome.time;
 }
 
 void copy_to_host(Graph *g, const PassOptions *o)

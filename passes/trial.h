@@ -50,6 +50,10 @@ int64_t arena_of_ordered(const Graph *g, const PassOptions *o, int64_t limit);
 // Changes g, which is of no further use.
 int64_t least_from(Graph *g, const PassOptions *o, int first);
 
+// Returns the picoseconds of g's step after the enabled passes from number
+// `first` on that come before schedule.  Changes g, which is of no further use.
+int64_t time_from(Graph *g, const PassOptions *o, int first);
+
 // Adds the host copies that g->decisions.offloading asks for to a graph in its
 // final order; the order of the other nodes stays.
 void copy_to_host(Graph *g, const PassOptions *o);

@@ -19,8 +19,8 @@
 // of columns and each tap of a window, so work on load counts as often.
 //
 // COPY, STEP and SINGLE are averages of counted machine code (testsuite/sass).
-// CACHE_WIDTH and BUSY are assumptions.  On sm_90, mma.sync reaches at most 62.9 % of
-// the rate of wgmma (Luo et al., arXiv 2501.12084).
+// CACHE_WIDTH and BUSY are assumptions.  On sm_90, mma.sync reaches at most
+// 62.9 % of the rate of wgmma (Luo et al., arXiv 2501.12084).
 #include "gemm_time.h"
 #include "../base/sizes.h"
 #include "../op/op.h"
@@ -188,7 +188,7 @@ int64_t gemm_time(const Gpu *gpu, const Gemm *m)
     return larger(1, capped_product(share, block) / 1000);
 }
 
-// An average of the loops of depthwise kernels in machine code (testsuite/sass).
+// An average of the loops of depthwise kernels, as counted in machine code.
 int64_t depthwise_time(const Gpu *gpu, int64_t products)
 {
     enum { EACH = 4 };          // instructions of a product

@@ -23,7 +23,7 @@ typedef struct Gemm {
 // launch; at least 1, saturates.  0 if the model of this GPU has no clock.
 int64_t gemm_time(const Gpu *gpu, const Gemm *gemm);
 
-// Returns the picoseconds of a depthwise convolution of so many products; 0 if
+// Returns the picoseconds of a depthwise convolution with these products; 0 if
 // the model of this GPU has no clock.
 int64_t depthwise_time(const Gpu *gpu, int64_t products);
 

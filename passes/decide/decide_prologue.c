@@ -170,6 +170,19 @@ static int64_t peak_of(Prologues *p, const uint8_t *how)
     return bytes;
 }
 
+// Returns the picoseconds of a step with these choices.  Later passes may keep
+// more values for them, so it is not the sum of what each saves.
+static int64_t time_of(const Prologues *p, const uint8_t *how)
+{
+    Arena *arena = arena_new();
+    Graph *copy = graph_copy(p->g, arena);
+    copy->nameless = true;
+    copy->decisions.prologue = how;
+    int64_t time = time_from(copy, p->o, PASS_fuse_prologue);
+    arena_free(arena);
+    return time;
+}
+
 // Adds choices begin .. end - 1 to how.  Tries all, then each half for itself
 // if the peak exceeds the limit, as long as trials are left.
 // NOLINTNEXTLINE(misc-no-recursion)
@@ -209,24 +222,41 @@ static void take_level(const Prologues *p, uint8_t *how, int level)
     if (level == LEVELS) take_all(p, how);
 }
 
+static void take_fastest_level(const Prologues *p, uint8_t *how)
+{
+    int best = 0;
+    int64_t least = INT64_MAX;
+    for (int level = 0; level <= LEVELS; level++) {
+        memset(how, ALL_ON_LOAD, (size_t)p->g->node_count);
+        take_level(p, how, level);
+        int64_t time = time_of(p, how);
+        if (time < least) best = level;
+        least = smaller(least, time);
+    }
+    memset(how, ALL_ON_LOAD, (size_t)p->g->node_count);
+    take_level(p, how, best);
+}
+
+// Takes the choices that keep the peak within 1 / GROWTH, if they are faster.
+static void take_balanced(Prologues *p, uint8_t *how)
+{
+    int64_t least = peak_of(p, how), time = time_of(p, how);
+    int32_t apart = 0;
+    p->limit = least + least / GROWTH;
+    while (apart < p->count && p->choice[apart].how != STORE_SHARED) apart++;
+    add_choices(p, how, 0, apart);
+    add_choices(p, how, apart, p->count);
+    if (time_of(p, how) >= time)
+        memset(how, ALL_ON_LOAD, (size_t)p->g->node_count);
+}
+
 static void choose(Prologues *p)
 {
-    Graph *g = p->g;
-    uint8_t *how = NEW_ARRAY(g->arena, g->node_count, uint8_t);
-    if (has_limit(p->o)) {
-        take_level(p, how, g->decisions.stored_level);
-    } else if (p->o->prefer == PREFER_TIME) {
-        take_all(p, how);
-    } else {
-        int64_t least = peak_of(p, how);
-        p->limit = least + least / GROWTH;
-        int32_t apart = 0;
-        while (apart < p->count && p->choice[apart].how != STORE_SHARED)
-            apart++;
-        add_choices(p, how, 0, apart);
-        add_choices(p, how, apart, p->count);
-    }
-    g->decisions.prologue = how;
+    uint8_t *how = NEW_ARRAY(p->g->arena, p->g->node_count, uint8_t);
+    if (has_limit(p->o)) take_level(p, how, p->g->decisions.stored_level);
+    else if (p->o->prefer == PREFER_TIME) take_fastest_level(p, how);
+    else take_balanced(p, how);
+    p->g->decisions.prologue = how;
 }
 
 // Computes all values on load; gives them the type that they have if stored.
@@ -286,15 +316,18 @@ static int find_plain(const Graph *g, const PassOptions *o, Compile *compile,
     once.checkpoint.kind = CHECKPOINT_OFF;
     once.offload = false;
     once.trial = once.quick = true;
-    for (int level = LEVELS; level >= 0; level--) {
+    int best = NONE;
+    for (int level = 0; level <= LEVELS; level++) {
         plain[level] = outcome_of(g, &once, level, compile);
-        if (plain[level].arena_bytes <= o->budget) return level;
+        if (plain[level].arena_bytes <= o->budget &&
+            (best == NONE || plain[level].time < plain[best].time))
+            best = level;
     }
-    return NONE;
+    return best;
 }
 
-// Returns the level that takes the least time with recomputation, of `fits`,
-// which needs none, or NONE, and those above it.
+// Returns the level that takes the least time with recomputation.  Level `fits`
+// needs none; it may be NONE.
 static int find_recomputed(const Graph *g, const PassOptions *o,
                            Compile *compile, const Outcome *plain, int fits)
 {
@@ -304,7 +337,10 @@ static int find_recomputed(const Graph *g, const PassOptions *o,
     int best = fits == NONE ? 0 : fits;
     Outcome least = fits == NONE ? outcome_of(g, &trial, 0, compile)
                                  : plain[fits];
-    for (int level = best + 1; level <= LEVELS; level++) {
+    for (int level = fits == NONE ? 1 : 0; level <= LEVELS; level++) {
+        if (plain[level].time >= least.time &&
+            least.arena_bytes <= o->budget)
+            continue;
         Outcome tried = outcome_of(g, &trial, level, compile);
         if (!is_better_outcome(&tried, &least, o->budget)) continue;
         least = tried;
@@ -323,10 +359,13 @@ void choose_stored(Graph *g, const PassOptions *o, Compile *compile)
         g->node_count > MOST_NODES || g->decisions.split_samples > 0)
         return;
     int fits = find_plain(g, o, compile, plain);
-    int64_t gain = plain[fits == NONE ? 0 : fits].time - plain[LEVELS].time;
+    int64_t fastest = plain[0].time;
+    for (int level = 1; level <= LEVELS; level++)
+        fastest = smaller(fastest, plain[level].time);
+    int64_t gain = plain[fits == NONE ? 0 : fits].time - fastest;
     bool recomputes = g->mode == TRAIN && searches(o) &&
                       g->node_count <= SMALL_GRAPH &&
-                      gain > plain[LEVELS].time / WORTH;
+                      gain > fastest / WORTH;
     if (recomputes) fits = find_recomputed(g, o, compile, plain, fits);
     g->decisions.stored_level = fits == NONE ? 0 : fits;
 }

@@ -90,7 +90,7 @@ __global__ void last_block(int *y, const int *x)
 {
     const int t = (int)threadIdx.x, i = (int)blockIdx.x * THREADS + t;
     y[i] = x[i] + 1;
-    if (!is_last_block((uint32_t *)y + ARRIVALS)) return;
+    if (!is_last_block((uint64_t *)(y + ARRIVALS))) return;
     int sum = 0;
     for (int block = 0; block < (int)gridDim.x; block++) sum += y[block * THREADS + t];
     y[(int)gridDim.x * THREADS + t] = sum;
@@ -131,7 +131,7 @@ int main(int count, char **arguments)
     if (cudaMalloc(&x, 1 << 16) || cudaMalloc(&y, 1 << 16)) return 2;
     for (int i = 0; i < 4 * THREADS; i++) x[i] = i * i;
     for (int i = 0; i < 5 * THREADS; i++) y[i] = 0;
-    y[ARRIVALS] = 0;
+    y[ARRIVALS] = y[ARRIVALS + 1] = 0;
 #define CASE(kernel, blocks)                                                                       \
     if (!strcmp(wanted, #kernel)) LAUNCH(0, kernel, blocks, THREADS, y, x)
     CASE(no_barrier, 1);
