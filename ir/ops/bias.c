@@ -109,7 +109,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     Shape dy = g->values[n->operands[0]].shape;
     int64_t columns = columns_of(dy), rows = rows_of(dy);
     // A thread can sum a column of few rows, as in sum_splits.
-    if (rows <= FEW_ROWS) {
+    if (rows <= FEW_ROWS && n->attr[SPLITS].i <= 1) {
         launch_elements(l, "bias_gradient_few", columns);
         launch_constant(l, "ROWS", rows);
         launch_constant(l, "C", columns);

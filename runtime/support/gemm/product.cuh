@@ -111,7 +111,8 @@ struct TileLoader {
     {
         UNROLL for (int i = 0; i < EACH; i++) {
             long long at;
-            held[i] = find(i, k, at) ? load_vec<V>(from, place(i) + at) : Vec<V>{};
+            const bool inside = has(i) && find(i, k, at);   // a lane that it has not has no bounds
+            held[i] = inside ? load_vec<V>(from, place(i) + at) : Vec<V>{};
         }
     }
 };
@@ -196,8 +197,8 @@ static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMN
 }
 
 // store_runs: stores the sums to y as make(run, at, column) changes them.  The thread makes half of
-// them before it stores one, since y may be what make reads.  y may be a struct with a friend of
-// this name, which may use the tiles in shared memory.
+// them before it stores one, since y may be what make reads.  A struct Y may have a friend of this
+// name, which may use the tiles in shared memory.
 template <class Tile, int COLUMNS, bool FULL, int FROM = 0, class Y, class Tiles, class Sum,
           class Block, class Where, class Make>
 static __device__ inline void store_runs(const Y &y, Tiles &tiles, Sum &sum, const Block &block,
