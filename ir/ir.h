@@ -127,8 +127,9 @@ typedef struct Node {
                                 // after fuse_epilogue
     bool        fused_load;     // no launch: each reader of its result computes
                                 // it on load from this node's operands
-    bool        in_place;       // a copy that is elided, since source and
-                                // destination alias; after elide_copies
+    bool        stored;         // its result could be computed on load, but is
+                                // stored by a decision of fuse_prologue
+    bool        in_place;       // an elided copy; after elide_copies
     bool        grouped;         // grouped with the launch of the node before
                                 // it; after fuse_horizontal
 } Node;
@@ -195,8 +196,7 @@ typedef struct Decisions {
         int  parts;             // a launch may wait with at most the peak's
                                 // bytes / parts; 0: no limit
     }           waits;
-    const uint8_t *prologue;    // fuse_prologue: the choice for each node
-                                // (passes/pass.h); NULL: all on load
+    const uint8_t *prologue;    // of fuse_prologue (passes/pass.h), or NULL
     int         stored_level;   // choose_stored (passes/decide)
     uint32_t    unfused;        // fuse_activation_grad: bit k, gradient k of
                                 // dropout is not fused; 31, all from there on

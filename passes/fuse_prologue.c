@@ -33,7 +33,6 @@ typedef struct Loading {
     Graph  *g;
     Uses    uses;
     bool   *refused;            // joins that must be stored
-    bool   *stored;             // nodes that the decision stores
 } Loading;
 
 // True if every reader of v can compute it on load.
@@ -145,7 +144,7 @@ static bool may_fuse(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
     const Node *n = &g->nodes[i];
-    if (n->fused_load || l->stored[i] || n->op->flags & VIEW ||
+    if (n->fused_load || n->stored || n->op->flags & VIEW ||
         nodes_on_load(g, n, LONGEST) > LONGEST || !can_load(g, n))
         return false;
     ValueId v = n->results[0];
@@ -251,40 +250,33 @@ static void put_copies_in_place(Graph *g, NodeId count)
     graph_reorder(g, order);
 }
 
-// Follows the decision: makes copies, and returns the values to be stored.
-static bool *make_stored(Graph *g)
+// Follows the decision: marks nodes that are stored, and makes copies.
+static void make_stored(Graph *g)
 {
     const uint8_t *how = g->decisions.prologue;
     NodeId count = g->node_count;
-    bool *stored = NEW_ARRAY(g->arena, g->value_count + count, bool);
-    if (how == NULL) return stored;
+    if (how == NULL) return;
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < count; i++) {
         if (how[i] == ALL_ON_LOAD) continue;
         ValueId v = g->nodes[i].results[0];
         bool forward = has_reader(g, &uses, v, false);
         bool backward = has_reader(g, &uses, v, true);
-        stored[v] = how[i] & (forward ? STORE_FORWARD | STORE_SHARED
-                                      : STORE_BACKWARD | STORE_SHARED);
+        g->nodes[i].stored = how[i] & (forward ? STORE_FORWARD | STORE_SHARED
+                                               : STORE_BACKWARD | STORE_SHARED);
         if (how[i] & STORE_SHARED || !forward || !backward) continue;
         NodeId copy = make_again(g, &uses, i);
-        stored[g->nodes[copy].results[0]] = how[i] & STORE_BACKWARD;
+        g->nodes[copy].stored = how[i] & STORE_BACKWARD;
     }
     if (g->node_count > count) put_copies_in_place(g, count);
-    return stored;
 }
 
 void pass_fuse_prologue(Graph *g, const PassOptions *o)
 {
     (void)o;
-    const bool *stored = make_stored(g);
+    make_stored(g);
     Loading l = {.g = g, .uses = graph_uses(g),
-                 .refused = NEW_ARRAY(g->arena, g->node_count, bool),
-                 .stored = NEW_ARRAY(g->arena, g->node_count, bool)};
-    for (NodeId i = 0; i < g->node_count; i++)
-        l.stored[i] = g->nodes[i].result_count > 0 &&
-                      g->nodes[i].results[0] != NONE &&
-                      stored[g->nodes[i].results[0]];
+                 .refused = NEW_ARRAY(g->arena, g->node_count, bool)};
     bool *before = NEW_ARRAY(g->arena, g->node_count, bool);
     for (NodeId i = 0; i < g->node_count; i++)
         before[i] = g->nodes[i].fused_load;

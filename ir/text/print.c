@@ -244,6 +244,7 @@ static void print_node(const Graph *g, NodeId id, FILE *out)
     print_attrs(n->op, n->attr, out);
     if (n->act != NULL) fprintf(out, " act=%s", n->act->name);
     if (n->fused_load) fputs(" fused_load", out);
+    if (n->stored) fputs(" stored", out);
     if (n->in_place) fputs(" in_place", out);
     if (n->grouped) fputs(" grouped", out);
     print_pos(n->pos, out);

@@ -109,7 +109,7 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
             check_list(r, op, &spec[i], attr[i].list);
 }
 
-// Reads attributes, act=, "inlined", "in_place" and "joined".  n is NULL if the
+// Reads attributes, act=, and words for flags of a node.  n is NULL if the
 // last four are not allowed.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
 {
@@ -119,6 +119,10 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
         const AttrSpec *spec = op->attrs;
         if (n != NULL && word_is(key, "fused_load")) {
             n->fused_load = true;
+            continue;
+        }
+        if (n != NULL && word_is(key, "stored")) {
+            n->stored = true;
             continue;
         }
         if (n != NULL && word_is(key, "in_place")) {

@@ -11,6 +11,7 @@
 // all are worse than none, single fusions are left out if that lowers the peak.
 // Offsets are not searched.
 #include "decide_gated_grad.h"
+#include "decide_prologue.h"
 #include "../trial.h"
 
 static int count_gates(const Graph *g, const PassOptions *o)
@@ -61,6 +62,7 @@ static void choose_gates(Graph *g, const PassOptions *o)
 
 PassDecision decide_gates(Graph *g, const PassOptions *o)
 {
+    if (has_prologues(g)) return PASS_IS_LEFT_OUT;
     if (g->mode == TRAIN) choose_gates(g, o);
     return PASS_RUNS;
 }

@@ -7,10 +7,13 @@
 // graph goes through the passes up to share_buffers; if its peak exceeds the
 // budget, the pass is left out.  Either way the bits are the same.
 #include "decide_grad_add.h"
+#include "decide_prologue.h"
 #include "../trial.h"
 
 PassDecision decide_grad_add(Graph *g, const PassOptions *o)
 {
+    // Later passes split gradients, which could then be added.
+    if (has_prologues(g)) return PASS_IS_LEFT_OUT;
     if (g->mode != TRAIN || !searches(o)) return PASS_RUNS;
     if (o->smallest) return PASS_IS_LEFT_OUT;
     Arena *arena = arena_new();

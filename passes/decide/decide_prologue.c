@@ -276,8 +276,18 @@ static void lower_fused(const Prologues *p)
     arena_free(arena);
 }
 
+bool has_prologues(const Graph *g)
+{
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->stored || (n->fused_load && can_load(g, n))) return true;
+    }
+    return false;
+}
+
 PassDecision decide_prologue(Graph *g, const PassOptions *o)
 {
+    if (has_prologues(g)) return PASS_IS_LEFT_OUT;
     if (o->prefer == PREFER_MEMORY || g->facts & IS_SCHEDULED ||
         (has_limit(o) && g->decisions.stored_level == 0))
         return PASS_RUNS;

@@ -4,6 +4,9 @@
 
 #include "../trial.h"
 
+// True if fuse_prologue has run on g, which was read from its text.
+bool has_prologues(const Graph *g);
+
 // The decision of fuse_prologue: sets g->decisions.prologue.
 PassDecision decide_prologue(Graph *g, const PassOptions *o);
 

@@ -86,6 +86,7 @@ static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
     memcpy(made->attr, n->attr, sizeof n->attr);
     made->act = n->act;
     made->fused_load = n->fused_load;
+    made->stored = n->stored;
     made->in_place = n->in_place;
 }
 
