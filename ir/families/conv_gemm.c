@@ -297,6 +297,8 @@ Shape convolution_partials(const Graph *g, const Node *n)
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) return shape_of(0);
     bool moments = n->kernel == CONV_MOMENTS;
+    // A kernel in TF32 has no registers left for the products.
+    if (!moments && d.type == PRODUCT_TF32) return shape_of(0);
     SumTiles s = moments ? forward_tiles(g, &d) : dgrad_tiles(g, &d);
     if (s.runs == 0) return shape_of(0);
     return shape_of(3, s.tiles + (s.runs > 1 ? s.runs : 0), (int64_t)2,

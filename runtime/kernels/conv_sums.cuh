@@ -24,10 +24,10 @@ template <int GROUPS>
 struct RunArrivals {
     static constexpr int BITS = GROUPS > 1 ? 64 / GROUPS : 0;
     static constexpr uint64_t MASK = GROUPS > 1 ? (1ull << BITS) - 1 : ~0ull;
-    // True in the block that ends run `run` of `blocks` blocks.  Every thread calls it once.
-    static __device__ bool ends(uint64_t *arrivals, int run, uint64_t blocks)
+    // True in the block that ends run `run` of `blocks` blocks.  Every thread calls it once.  The
+    // answer goes through `last` in shared memory, of which the tiles may have left nothing else.
+    static __device__ bool ends(bool &last, uint64_t *arrivals, int run, uint64_t blocks)
     {
-        __shared__ bool last;
         __threadfence();
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -37,12 +37,13 @@ struct RunArrivals {
         }
         __syncthreads();
         __threadfence();
-        return last;
+        const bool ended = last;
+        __syncthreads();
+        return ended;
     }
     // True in the block that adds up the last run, which finds `all`; it clears the counts.
-    static __device__ bool ends_all(uint64_t *arrivals, int run, uint64_t all)
+    static __device__ bool ends_all(bool &last, uint64_t *arrivals, int run, uint64_t all)
     {
-        __shared__ bool last;
         __threadfence();
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -52,7 +53,9 @@ struct RunArrivals {
         }
         __syncthreads();
         __threadfence();
-        return last;
+        const bool ended = last;
+        __syncthreads();
+        return ended;
     }
 };
 
@@ -275,7 +278,8 @@ struct Summed {
             const int column = block.column + c;
             if (column < COLUMNS) to.put(tile, block.group * COLUMNS + column, first, second);
         });
-        if (!Arrivals::ends(&to.header->arrivals, run, (uint64_t)own * ACROSS)) return;
+        bool &last = *(bool *)room;
+        if (!Arrivals::ends(last, &to.header->arrivals, run, (uint64_t)own * ACROSS)) return;
         const auto store = [=](long long c, real first, real second) {
             to.sums.store(c, first, second);
         };
@@ -292,7 +296,7 @@ struct Summed {
             uint64_t all = 0;
             for (int i = 0; i < GROUPS; i++)
                 all |= ((uint64_t)min(each, count - i * each) * ACROSS + 1) << i * Arrivals::BITS;
-            if (!Arrivals::ends_all(&to.header->arrivals, run, all)) return;
+            if (!Arrivals::ends_all(last, &to.header->arrivals, run, all)) return;
             to.template add_up<Tile::THREADS>(room, to.partials + 2 * count * C, GROUPS, 0, height,
                                               store);
         }
