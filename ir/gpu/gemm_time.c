@@ -168,7 +168,7 @@ int64_t gemm_time(const Gpu *gpu, const Gemm *m)
     int64_t blocks = capped_product(tiles, larger(m->splits, 1));
     int64_t depth = ceil_div(m->size.depth, larger(m->splits, 1));
     int64_t steps = ceil_div(depth, terms_of_step(m));
-    int64_t each = ceil_div(blocks, gpu->multiprocessors);
+    int64_t each = larger(1, ceil_div(blocks, gpu->multiprocessors));
     // Unknown splits fill all multiprocessors: the average share of each, in
     // thousandths.
     int64_t share = m->splits == 0
