@@ -496,8 +496,9 @@ def check_costs(costs, said, plan, again, budget):
         return [f"{len(rows)} rows, the page has {len(costs['rows'])} and {len(costs['dots'])} dots"]
     for row, shown, dot, on_line, below in zip(rows, costs["rows"], costs["dots"], costs["line"],
                                                costs["bound"]):
-        arena, _, share, time, flops, count, bound = row
-        if [grouped(int(arena)), share, time, flops, count, bound] != [shown[0], *shown[2:]]:
+        arena, _, share, time, flops, count, bound, prefer = row
+        if [grouped(int(arena)), share, time, flops, count, bound, prefer] != \
+                [shown[0], *shown[2:], "memory"]:
             faults.append(f"the row of costs is {shown}, --curve has {row}")
         where = place(int(arena), float(time[:-1]))
         if is_off(where, dot) or is_off(where, on_line):
@@ -547,7 +548,8 @@ def with_costs(browser, path, cnnc, net, options, plan):
     """Faults of the chart, and those that are planted in it and not found."""
     plain = [o for o in options if not o.startswith("--budget")]
     budget = int(next(o for o in options if o.startswith("--budget")).split("=")[1])
-    said = run(cnnc, *plain, "--curve", net)
+    # With a budget, the page shows what recomputation makes of the step with the fewest bytes.
+    said = run(cnnc, *plain, "--prefer", "memory", "--curve", net)
     time = subprocess.run([cnnc, *options, "--time", "--emit", "plan", "-o", os.devnull, net],
                           check=True, stderr=subprocess.PIPE, text=True).stderr
     again = float(re.search(r"recomputed, time \+([0-9.]+) %", time)[1])
