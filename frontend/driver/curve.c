@@ -45,8 +45,7 @@ static const SheetColumn columns[] = {
 
 enum { MOST_ROWS = 2 * CURVE_POINTS + PREFER_COUNT };
 
-// A row, with its time, FLOPs and bound as multiples of those of the first
-// program that was measured.
+// A row, with its whole time in picoseconds, FLOPs and bound.
 typedef struct CurveRow {
     Prefer    prefer;
     ArenaCost cost;
@@ -75,40 +74,33 @@ static int add_row(CurveRow *rows, int count, CurveRow row)
     return kept;
 }
 
-// Adds the step that --prefer makes without recomputation.
+// Measures the step that --prefer makes without recomputation; adds it.
 static bool add_preferred(const Input *in, const Options *o, Prefer prefer,
-                          PhaseCost *first, CurveRow *rows, int *count)
+                          PlanSize *size, CurveRow *rows, int *count)
 {
-    PlanSize size;
     PassOptions plain = without_dumps(&o->passes);
     plain.prefer = prefer;
     plain.budget = 0;
     plain.checkpoint.kind = CHECKPOINT_OFF;
-    if (!measure_plan(in, &o->frontend, &plain, &size)) return false;
-    if (first->time == 0) *first = size.cost;
-    double time = (double)size.cost.time / (double)first->time;
-    double flops = (double)size.cost.cost.flops / (double)first->cost.flops;
+    if (!measure_plan(in, &o->frontend, &plain, size)) return false;
+    double time = (double)size->cost.time;
     *count = add_row(rows, *count, (CurveRow){
-        prefer, { .arena_bytes = size.arena_bytes }, time, flops, time });
+        prefer, { .arena_bytes = size->arena_bytes }, time,
+        (double)size->cost.cost.flops, time });
     return true;
 }
 
-// Adds the steps that budgets make of that one by recomputation.
+// Adds the steps that budgets make by recomputation of the one measured.
 static bool add_recomputing(const Input *in, const Options *o, Prefer prefer,
-                            const PhaseCost *first, CurveRow *rows, int *count)
+                            const PlanSize *size, CurveRow *rows, int *count)
 {
     ArenaCosts curve;
-    PlanSize size;
     Options own = *o;
     own.passes.prefer = prefer;
-    PassOptions plain = without_dumps(&own.passes);
-    plain.budget = 0;
-    plain.checkpoint.kind = CHECKPOINT_OFF;
-    if (!find_curve(in, &own, &curve) ||
-        !measure_plan(in, &o->frontend, &plain, &size))
-        return false;
-    double time = (double)size.cost.time / (double)first->time;
-    double flops = (double)size.cost.cost.flops / (double)first->cost.flops;
+    own.passes.budget = 0;
+    if (!find_curve(in, &own, &curve)) return false;
+    double time = (double)size->cost.time;
+    double flops = (double)size->cost.cost.flops;
     for (int32_t i = 0; i < curve.count; i++) {
         const ArenaCost *c = &curve.point[i];
         *count = add_row(rows, *count, (CurveRow){
@@ -121,15 +113,17 @@ static bool add_recomputing(const Input *in, const Options *o, Prefer prefer,
 Sheet *list_curve(const Input *in, const Options *o)
 {
     CurveRow rows[MOST_ROWS];
-    PhaseCost first = { .time = 0 };
+    PlanSize size[PREFER_COUNT];
     int count = 0;
     bool any = o->passes.prefer != PREFER_MEMORY;
     for (int prefer = any ? PREFER_TIME : PREFER_MEMORY;
          prefer >= PREFER_MEMORY; prefer--)
-        if (!add_preferred(in, o, (Prefer)prefer, &first, rows, &count))
+        if (!add_preferred(in, o, (Prefer)prefer, &size[prefer], rows, &count))
             return NULL;
-    if ((any && !add_recomputing(in, o, PREFER_TIME, &first, rows, &count)) ||
-        !add_recomputing(in, o, PREFER_MEMORY, &first, rows, &count))
+    if ((any && !add_recomputing(in, o, PREFER_TIME, &size[PREFER_TIME], rows,
+                                 &count)) ||
+        !add_recomputing(in, o, PREFER_MEMORY, &size[PREFER_MEMORY], rows,
+                         &count))
         return NULL;
     Sheet *s = sheet_new(o->arena, "curve", columns,
                          sizeof columns / sizeof *columns);
