@@ -235,16 +235,17 @@ static void put_copies_in_place(Graph *g, NodeId count)
 {
     Uses uses = graph_uses(g);
     NodeId *order = NEW_ARRAY(g->arena, g->node_count, NodeId), at = 0;
-    bool *put = NEW_ARRAY(g->arena, g->node_count, bool);
-    NodeId *first = NEW_ARRAY(g->arena, g->node_count, NodeId);
-    for (NodeId i = count; i < g->node_count; i++)
-        first[i] = uses.list[uses.start[g->nodes[i].results[0]]];
+    // The first copy of each reader, and the next one of the same reader.
+    NodeId *head = NEW_ARRAY(g->arena, count, NodeId);
+    NodeId *next = NEW_ARRAY(g->arena, g->node_count, NodeId);
+    for (NodeId i = 0; i < count; i++) head[i] = NONE;
+    for (NodeId k = g->node_count - 1; k >= count; k--) {
+        NodeId first = uses.list[uses.start[g->nodes[k].results[0]]];
+        next[k] = head[first];
+        head[first] = k;
+    }
     for (NodeId i = 0; i < count; i++) {
-        for (NodeId k = count; k < g->node_count; k++)
-            if (first[k] == i && !put[k]) {
-                order[at++] = k;
-                put[k] = true;
-            }
+        for (NodeId k = head[i]; k != NONE; k = next[k]) order[at++] = k;
         order[at++] = i;
     }
     graph_reorder(g, order);

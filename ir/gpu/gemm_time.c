@@ -65,11 +65,16 @@ static int64_t share_of(const Gpu *gpu, ProductType type)
 
 // ---- the loop of a warp -----------------------------------------------------
 
+// Returns the bytes of a copy.
+static int64_t piece_bytes(const Gemm *m)
+{
+    return smaller(m->size.vec * element_bytes(m), LARGEST_PIECE);
+}
+
 // Returns the pieces that the block copies in a step for one operand.
 static int64_t pieces(const Gemm *m, int lanes)
 {
-    int64_t piece = smaller(m->size.vec * element_bytes(m), LARGEST_PIECE);
-    return lanes * (int64_t)ROW_BYTES / piece;
+    return lanes * (int64_t)ROW_BYTES / piece_bytes(m);
 }
 
 // Returns the warp instructions of a block in a step that multiply: products
@@ -95,9 +100,8 @@ static int64_t instructions(const Gemm *m)
 {
     const Tile *t = &m->tile;
     int64_t warps = tile_threads(*t) / WARP_THREADS;
-    int64_t piece = m->size.vec * element_bytes(m);
     int64_t loads = (pieces(m, t->rows) + pieces(m, t->columns)) *
-                    (piece >= SMALLEST_PIECE ? COPY : SINGLE);
+                    (piece_bytes(m) >= SMALLEST_PIECE ? COPY : SINGLE);
     int64_t computed = ((int64_t)m->rows.work * t->rows +
                         (int64_t)m->columns.work * t->columns) *
                        terms_of_step(m);
@@ -123,10 +127,9 @@ static int64_t arithmetic_time(const Gpu *gpu, const Gemm *m)
 // Small pieces waste what a transaction moves.
 static int64_t cache_time(const Gpu *gpu, const Gemm *m)
 {
-    int64_t piece = smaller(m->size.vec * element_bytes(m), LARGEST_PIECE);
     int64_t bytes = (m->tile.rows * (int64_t)m->rows.bytes +
                      m->tile.columns * (int64_t)m->columns.bytes) *
-                    terms_of_step(m) * (LARGEST_PIECE / piece);
+                    terms_of_step(m) * (LARGEST_PIECE / piece_bytes(m));
     return time_at(bytes, CACHE_WIDTH * gpu->clock, gpu->elementwise);
 }
 

@@ -109,8 +109,8 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
             check_list(r, op, &spec[i], attr[i].list);
 }
 
-// Reads attributes, act=, and words for flags of a node.  n is NULL if the
-// last four are not allowed.
+// Reads attributes, act=, and the words for a node's flags.  n is NULL if only
+// attributes are allowed.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
 {
     if (op == NULL) return;     // after an error

@@ -158,13 +158,20 @@ static void sort_choices(Prologues *p)
 
 // ---- the choices within the limit -------------------------------------------
 
-static int64_t peak_of(Prologues *p, const uint8_t *how)
+// Returns a copy of the graph, in arena, with these choices.
+static Graph *copy_with(const Prologues *p, const uint8_t *how, Arena *arena)
 {
-    Arena *arena = arena_new();
     Graph *copy = graph_copy(p->g, arena);
     copy->nameless = true;
     copy->decisions.prologue = how;
-    int64_t bytes = least_from(copy, p->o, PASS_fuse_prologue);
+    return copy;
+}
+
+static int64_t peak_of(Prologues *p, const uint8_t *how)
+{
+    Arena *arena = arena_new();
+    int64_t bytes =
+        least_from(copy_with(p, how, arena), p->o, PASS_fuse_prologue);
     arena_free(arena);
     p->trials++;
     return bytes;
@@ -175,10 +182,8 @@ static int64_t peak_of(Prologues *p, const uint8_t *how)
 static int64_t time_of(const Prologues *p, const uint8_t *how)
 {
     Arena *arena = arena_new();
-    Graph *copy = graph_copy(p->g, arena);
-    copy->nameless = true;
-    copy->decisions.prologue = how;
-    int64_t time = time_from(copy, p->o, PASS_fuse_prologue);
+    int64_t time =
+        time_from(copy_with(p, how, arena), p->o, PASS_fuse_prologue);
     arena_free(arena);
     return time;
 }
@@ -203,23 +208,18 @@ static void add_choices(Prologues *p, uint8_t *how, int32_t begin, int32_t end)
     add_choices(p, how, middle, end);
 }
 
-static void take_all(const Prologues *p, uint8_t *how)
-{
-    for (int32_t k = 0; k < p->count; k++)
-        how[p->choice[k].node] = p->choice[k].how;
-}
-
-// Takes the first choices, which save the part level / LEVELS of the time.
+// Takes only the first choices, which save the part level / LEVELS of the time.
 static void take_level(const Prologues *p, uint8_t *how, int level)
 {
     int64_t all = 0, part = 0;
+    memset(how, ALL_ON_LOAD, (size_t)p->g->node_count);
     for (int32_t k = 0; k < p->count; k++)
         all = capped_sum(all, p->choice[k].saved);
-    for (int32_t k = 0; k < p->count && part < all / LEVELS * level; k++) {
+    for (int32_t k = 0; k < p->count &&
+         (level == LEVELS || part < all / LEVELS * level); k++) {
         how[p->choice[k].node] = p->choice[k].how;
         part = capped_sum(part, p->choice[k].saved);
     }
-    if (level == LEVELS) take_all(p, how);
 }
 
 static void take_fastest_level(const Prologues *p, uint8_t *how)
@@ -227,13 +227,11 @@ static void take_fastest_level(const Prologues *p, uint8_t *how)
     int best = 0;
     int64_t least = INT64_MAX;
     for (int level = 0; level <= LEVELS; level++) {
-        memset(how, ALL_ON_LOAD, (size_t)p->g->node_count);
         take_level(p, how, level);
         int64_t time = time_of(p, how);
         if (time < least) best = level;
         least = smaller(least, time);
     }
-    memset(how, ALL_ON_LOAD, (size_t)p->g->node_count);
     take_level(p, how, best);
 }
 
@@ -305,35 +303,42 @@ PassDecision decide_prologue(Graph *g, const PassOptions *o)
 
 // ---- a budget ---------------------------------------------------------------
 
+// Compiles a copy of g.  Sets *any, if it is not NULL, to true if there are
+// choices, of which levels above 0 take some.
 static Outcome outcome_of(const Graph *g, const PassOptions *o, int level,
-                          Compile *compile)
+                          Compile *compile, bool *any)
 {
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     copy->decisions.stored_level = level;
     Outcome outcome = compile_trial(copy, o, compile);
+    if (any != NULL) *any = copy->decisions.prologue != NULL;
     arena_free(arena);
     return outcome;
 }
 
-// Sets plain to the outcomes of all levels without recomputation.  Returns the
-// fastest that fits, or NONE.
-static int find_plain(const Graph *g, const PassOptions *o, Compile *compile,
-                      Outcome plain[LEVELS + 1])
+// Sets plain to the outcomes of all levels without recomputation, and *fits to
+// the fastest that fits, or NONE.  False if there are no choices: all levels
+// are alike.
+static bool find_plain(const Graph *g, const PassOptions *o, Compile *compile,
+                       Outcome plain[LEVELS + 1], int *fits)
 {
     PassOptions once = *o;
     once.stop_after = NULL;
     once.checkpoint.kind = CHECKPOINT_OFF;
     once.offload = false;
     once.trial = once.quick = true;
-    int best = NONE;
-    for (int level = 0; level <= LEVELS; level++) {
-        plain[level] = outcome_of(g, &once, level, compile);
+    bool any;
+    *fits = NONE;
+    for (int level = LEVELS; level >= 0; level--) {
+        plain[level] = outcome_of(g, &once, level, compile,
+                                  level == LEVELS ? &any : NULL);
+        if (!any) return false;
         if (plain[level].arena_bytes <= o->budget &&
-            (best == NONE || plain[level].time < plain[best].time))
-            best = level;
+            (*fits == NONE || plain[level].time <= plain[*fits].time))
+            *fits = level;
     }
-    return best;
+    return true;
 }
 
 // Returns the level that takes the least time with recomputation.  Level `fits`
@@ -345,13 +350,13 @@ static int find_recomputed(const Graph *g, const PassOptions *o,
     trial.stop_after = NULL;
     trial.quick = trial.trial = true;
     int best = fits == NONE ? 0 : fits;
-    Outcome least = fits == NONE ? outcome_of(g, &trial, 0, compile)
+    Outcome least = fits == NONE ? outcome_of(g, &trial, 0, compile, NULL)
                                  : plain[fits];
     for (int level = fits == NONE ? 1 : 0; level <= LEVELS; level++) {
         if (plain[level].time >= least.time &&
             least.arena_bytes <= o->budget)
             continue;
-        Outcome tried = outcome_of(g, &trial, level, compile);
+        Outcome tried = outcome_of(g, &trial, level, compile, NULL);
         if (!is_better_outcome(&tried, &least, o->budget)) continue;
         least = tried;
         best = level;
@@ -368,7 +373,8 @@ void choose_stored(Graph *g, const PassOptions *o, Compile *compile)
         !o->enabled[PASS_fuse_prologue] || g->facts != 0 ||
         g->node_count > MOST_NODES || g->decisions.split_samples > 0)
         return;
-    int fits = find_plain(g, o, compile, plain);
+    int fits;
+    if (!find_plain(g, o, compile, plain, &fits)) return;
     int64_t fastest = plain[0].time;
     for (int level = 1; level <= LEVELS; level++)
         fastest = smaller(fastest, plain[level].time);
