@@ -64,6 +64,15 @@ void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
     launch_constant(l, "SPLITS", 1);
 }
 
+int64_t launch_column_sums(Launch *l, int64_t columns)
+{
+    enum { FEWEST = 8, FULL = 132 };    // columns of a block, blocks
+    int64_t width = COLUMNS_BLOCK;
+    while (width > FEWEST && columns < FULL * width) width /= 2;
+    launch_kernel(l, "column_sums", ceil_div(columns, width), COLUMNS_BLOCK);
+    return width;
+}
+
 void launch_columns(Launch *l, const char *kernel, int64_t rows,
                     int64_t columns, int64_t splits)
 {

@@ -27,4 +27,9 @@ void launch_columns(Launch *l, const char *kernel, int64_t rows,
 void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
                          int64_t columns);
 
+// Launches column_sums (runtime/kernels/sum_splits.cuh), which adds the rows of
+// one or two matrices with `columns` columns in all.  Returns the columns of a
+// block, the member width of SplitSums.
+int64_t launch_column_sums(Launch *l, int64_t columns);
+
 #endif

@@ -4,6 +4,7 @@
 //
 // This file depends on no operator: the kernels find the function by the
 // operator's name.
+#include "column_reduce.h"
 #include "loss.h"
 #include "pointwise_loss.h"
 #include "../op/op_checks.h"
@@ -92,7 +93,7 @@ void pair_launch(const Graph *g, const Node *n, Launch *l)
         return;
     }
     Shape partials = g->values[n->operands[PARTIALS]].shape;
-    launch_elements(l, "column_sums", partials.dim[1]);
+    int64_t width = launch_column_sums(l, partials.dim[1]);
     launch_type(l, "real *");
     Launch *arrays = launch_item(l, "SplitSums<real *>");
     launch_value(arrays, n->results[0]);
@@ -102,6 +103,7 @@ void pair_launch(const Graph *g, const Node *n, Launch *l)
     launch_int(arrays, partials.dim[1], NULL);
     launch_int(arrays, 0, NULL);
     launch_int(arrays, partials.dim[0], NULL);
+    launch_int(arrays, width, NULL);
     launch_last(l);
 }
 

@@ -6,6 +6,7 @@
 //   %11 d.conv1.weight, %12 d.conv1.bias = sum_splits(%9, %10)
 //
 // It can also add the sums to momenta (accumulate).
+#include "../families/column_reduce.h"
 #include "../families/momentum.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -38,12 +39,8 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    enum { BLOCK = 256, FEW = 8, FULL = 132 };
     int64_t count_a = sum_count(g, n, 0), count_b = sum_count(g, n, 1);
-    // The kernel computes the same width.
-    int64_t width = BLOCK;
-    while (width > FEW && count_a + count_b < FULL * width) width /= 2;
-    launch_kernel(l, "column_sums", ceil_div(count_a + count_b, width), BLOCK);
+    int64_t width = launch_column_sums(l, count_a + count_b);
     launch_gradient_type(n, l);
     Launch *arrays = launch_item(l, accumulates(n) ? "SplitSums<Momentum>"
                                                    : "SplitSums<real *>");
@@ -52,6 +49,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(arrays, count_a, NULL);
     launch_int(arrays, count_b, NULL);
     launch_int(arrays, g->values[n->operands[0]].shape.dim[0], NULL);
+    launch_int(arrays, width, NULL);
     launch_last(l);
 }
 

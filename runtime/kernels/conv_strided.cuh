@@ -42,7 +42,6 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weigh
     const int width = ((int)Shape::W - left + STRIDE_W - 1) / STRIDE_W;
     const int depth = r.count * s.count * K;
     const long long pixels = Shape::N * height * width;
-    if (block.row >= pixels) return;                                // of a class with fewer
     TileLoader<Tile, Tile::ROWS, G::VEC_K, true, DY> slopes = {
         dy, block.group * K, Shape::P, Shape::Q,
         {depth, 0, G::SMALL, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K}, K}};
@@ -50,19 +49,23 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weigh
         weight, (long long)block.group * K * G::FILTER, R, S,
         {depth, 0, G::SMALL, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C}, K,
          G::FILTER}};
-    const Im2colIndex pixel = {pixels, Shape::H * X_LINE, G::SMALL, {height, top, STRIDE_H, X_LINE},
-                               {width, left, STRIDE_W, Shape::C}};
+    // A class may have no pixels, but has a height and a width to divide by.
+    const Im2colIndex pixel = {pixels, Shape::H * X_LINE, G::SMALL,
+                               {max(height, 1), top, STRIDE_H, X_LINE},
+                               {max(width, 1), left, STRIDE_W, Shape::C}};
     // Classes of one size, of which tiles are full.
     constexpr long long EACH = Shape::N * (Shape::H / STRIDE_H) * (Shape::W / STRIDE_W);
     constexpr bool FULL = Shape::H % STRIDE_H == 0 && Shape::W % STRIDE_W == 0 &&
                           EACH % Tile::ROWS == 0;
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    slopes.start(block.row, Im2colIndex{pixels, Shape::P * Y_LINE, G::SMALL,
-                                        {height, r.origin, 1, Y_LINE},
-                                        {width, s.origin, 1, Shape::K}});
-    filters.start(block.column, Im2colIndex{C, 1});
-    Tile::sums(tiles, slopes, filters, 0, depth, sum);
+    if (block.row < pixels) {                       // or the class has fewer tiles than others
+        slopes.start(block.row, Im2colIndex{pixels, Shape::P * Y_LINE, G::SMALL,
+                                            {height, r.origin, 1, Y_LINE},
+                                            {width, s.origin, 1, Shape::K}});
+        filters.start(block.column, Im2colIndex{C, 1});
+        Tile::sums(tiles, slopes, filters, 0, depth, sum);
+    }
     auto place = [=](long long i) { return pixel(i).offset + first; };
     auto make = [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);

@@ -5,30 +5,29 @@
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/real.cuh"
 
-// SplitSums: matrices a [rows, columns_a] and b [rows, columns_b], and their column sums.
+// SplitSums: matrices a [rows, columns_a] and b [rows, columns_b], and their column sums.  A block
+// has `width` columns, a power of two up to 256.
 template <class Result>
 struct SplitSums {
     Result ya, yb;
     const real *a, *b;
     long long columns_a, columns_b, rows;
+    int width;
 };
 
 // column_sums: ya[c] = the sum over rows of a[row,c] for each array; likewise yb from b.  A block
-// of 256 threads has `width` columns: 256, or a power of two from 8 on with which 132 blocks fill a
-// GPU.  Thread t of a column sums every (256 / width)-th row from t on, in order; then a tree adds
-// the threads up.
+// has 256 threads.  Thread t of a column sums every (256 / width)-th row from t on, in order; then a
+// tree adds the threads up.
 template <class Result, int N, class... Last>
 __global__ void column_sums(const __grid_constant__ TensorList<SplitSums<Result>, N> arrays,
                             Last... last)
 {
-    constexpr int FEW = 8, FULL = 132;
     __shared__ real partial[256];
     const int k = arrays.own(), t = (int)threadIdx.x;
     const SplitSums<Result> &of = arrays.item[k];
+    const int width = of.width;
     Result ya = of.ya, yb = of.yb;
     const long long all = of.columns_a + of.columns_b;
-    int width = 256;
-    while (width > FEW && all < FULL * width) width /= 2;
     const int own = t & (width - 1);
     const long long i = (long long)((int)blockIdx.x - arrays.first[k]) * width + own;
     const bool is_a = i < of.columns_a;
