@@ -23,21 +23,7 @@
 // This pass changes rounding: sums have the order of tiles, and each tile its
 // own mean.  Shapes fix the order and, on tensor cores, the GPU's tiles.  No
 // budget changes it.
-#include "order/live_model.h"
 #include "pass.h"
-
-// True if the launch n reads v for its mask, which it computes on load.
-static bool masks_by(const Graph *g, const Node *n, ValueId v)
-{
-    ValueId mask = operand_named(n, "mask"), reads[MAX_READS];
-    if (mask == NONE || is_stored(g, mask)) return false;
-    const Node *maker = &g->nodes[g->values[mask].def];
-    Node alone = *maker;
-    alone.fused_load = false;
-    for (int k = node_reads(g, &alone, reads) - 1; k >= 0; k--)
-        if (reads[k] == v) return true;
-    return false;
-}
 
 // True if all other operands of `sums` are made before node i.
 static bool are_made(const Graph *g, const Node *sums, NodeId i)
@@ -63,38 +49,7 @@ static NodeId find_maker(const Graph *g, NodeId at)
         !is_launch(n) || n->phase != sums->phase || n->result_count != 1 ||
         !are_made(g, sums, i))
         return NONE;
-    if (made->reduces == SUMS_OF_PRODUCTS && !masks_by(g, n, sums->operands[1]))
-        return NONE;
     return i;
-}
-
-// Sets the bytes that are alive while each launch runs, in the order of the
-// source.  Returns the most, of forward launches and those that may make sums:
-// no budget changes these.
-static int64_t find_alive(Graph *g, int64_t *alive)
-{
-    Lives lives = lives_new(g);
-    int64_t peak = 0;
-    for (NodeId i = 0; i < g->node_count; i++) {
-        alive[i] = lives_within(&lives, i);
-        if (g->nodes[i].phase == FORWARD && alive[i] > peak) peak = alive[i];
-        lives_run(&lives, i);
-    }
-    for (NodeId at = 0; at < g->node_count; at++) {
-        NodeId i = find_maker(g, at);
-        if (i != NONE && alive[i] > peak) peak = alive[i];
-    }
-    return peak;
-}
-
-// Returns the bytes of the results of n after the first.
-static int64_t bytes_of_sums(const Graph *g, const Node *n)
-{
-    int64_t bytes = 0;
-    for (int32_t k = 1; k < n->result_count; k++)
-        if (n->results[k] != NONE)
-            bytes += padded(value_bytes(&g->values[n->results[k]]));
-    return bytes;
 }
 
 static void list(ValueId *to, int *count, const ValueId *from, int from_count)
@@ -119,19 +74,13 @@ static Node with_sums(const Graph *g, const Node *n, const Node *sums)
     return both;
 }
 
-// Fuses nodes i and at, unless the partial sums would raise the peak.
-static void fuse(Graph *g, NodeId i, NodeId at, int64_t room)
+// Fuses nodes i and at, if the partial sums of all tiles have a shape.
+static void fuse(Graph *g, NodeId i, NodeId at)
 {
     Node both = with_sums(g, &g->nodes[i], &g->nodes[at]);
     Shape partials = both.op->kernels[both.kernel].partials(g, &both);
     if (partials.rank == 0) return;
-    Value *value = &g->values[both.results[both.result_count - 1]];
-    Shape before = value->shape;
-    value->shape = partials;
-    if (bytes_of_sums(g, &both) > room) {
-        value->shape = before;
-        return;
-    }
+    g->values[both.results[both.result_count - 1]].shape = partials;
     g->nodes[i] = both;
     for (int32_t k = 1; k < both.result_count; k++)
         if (both.results[k] != NONE) g->values[both.results[k]].def = i;
@@ -141,11 +90,9 @@ static void fuse(Graph *g, NodeId i, NodeId at, int64_t room)
 void pass_fuse_column_sums(Graph *g, const PassOptions *o)
 {
     (void)o;
-    int64_t *alive = NEW_ARRAY(g->arena, g->node_count, int64_t);
-    int64_t peak = find_alive(g, alive);
     for (NodeId at = 0; at < g->node_count; at++) {
         NodeId i = g->nodes[at].op != NULL ? find_maker(g, at) : NONE;
-        if (i != NONE) fuse(g, i, at, peak - alive[i]);
+        if (i != NONE) fuse(g, i, at);
     }
     graph_compact(g);
 }

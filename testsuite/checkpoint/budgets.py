@@ -44,6 +44,10 @@ class Compiler:
         """That for a training step."""
         return self.refused(1, "--emit", "plan")
 
+    def stored(self):
+        """The smallest arena of a step that recomputes nothing."""
+        return self.plan("--prefer", "memory")["arena_bytes"]
+
     def whole(self):
         """The arena of the fastest step, which recomputes nothing."""
         return self.plan("--prefer", "time")["arena_bytes"]
