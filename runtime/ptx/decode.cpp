@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -60,6 +61,7 @@ class Decoder {
 
     std::map<std::string, size_t> shared, local;    // offsets of variables
     std::map<std::pair<uint64_t, int>, int32_t> constants;
+    std::optional<int32_t> no_predicate;        // no register has its number
     std::map<Special, int32_t> specials;
     std::map<std::string, uint32_t> entries;        // of functions in the code
 
@@ -266,6 +268,14 @@ class Decoder {
         return p->id;
     }
 
+    // The predicate that nothing writes: a number that is a predicate is it, or
+    // its negation.
+    int32_t false_predicate()
+    {
+        if (!no_predicate) no_predicate = kernel.predicates++;
+        return *no_predicate;
+    }
+
     void decode_address(const Statement &s, const Operand &o, Item item,
                         Instruction &i, size_t k)
     {
@@ -297,9 +307,11 @@ class Decoder {
             i.number = (int64_t)o.number;
             return;
         case 'p':
-            i.slot[k] = o.name == "_" ? NO_SLOT : predicate_of(s, o.name);
+            if (o.kind == Operand::NUMBER) i.slot[k] = false_predicate();
+            else i.slot[k] = o.name == "_" ? NO_SLOT : predicate_of(s, o.name);
             i.predicates |= (uint16_t)(1 << k);
-            if (o.negated) i.negated |= (uint8_t)(1 << k);
+            if (o.negated || (o.kind == Operand::NUMBER && o.number != 0))
+                i.negated |= (uint8_t)(1 << k);
             k++;
             return;
         case 'a': case 'b':

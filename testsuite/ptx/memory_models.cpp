@@ -79,6 +79,11 @@ const Case cases[] = {
     {"a condition that is negated",
      AT(4) FIRST SPECULATED "setp.eq.u32 %p1, %r3, 9;\nor.pred %p2, !%p0, %p1;\n"
                             "@!%p2 st.global.u32 [%d2], %r0;", ""},
+    {"a predicate that is a number",
+     AT(4) FIRST SPECULATED "xor.pred %p1, %p0, -1;\n@!%p1 st.global.u32 [%d2], %r3;", ""},
+    {"true as a number negates",
+     FIRST "xor.pred %p1, %p0, -1;\n@%p1 st.global.u32 [%d0], %r0;", "a race: thread 2 writes byte"},
+    {"false as a number", FIRST "and.pred %p1, %p0, 0;\n@%p1 st.global.u32 [%d0], %r0;", "", 64, 2},
     {"not chosen", AT(4) FIRST SPECULATED "selp.b32 %r4, %r3, %r0, %p0;\n"
                                           "st.global.u32 [%d2], %r4;", ""},
     {"chosen", AT(4) FIRST SPECULATED "selp.b32 %r4, %r0, %r3, %p0;\nst.global.u32 [%d2], %r4;",
