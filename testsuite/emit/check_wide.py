@@ -4,7 +4,8 @@
     check_wide.py CNNC NET.cnn [SED]
 
 The nets are in f16, for sm_90. Kernels that move vectors store 16 bytes at a time, and convolutions
-no 16 bits alone: the net's channels must be multiples of 8. SED is a script for the emitted file.
+no 16 bits alone: the net's channels must be multiples of 8. Their partial sums have 32 bits, and
+the header counts blocks in 64. SED is a script for the emitted file.
 Without nvcc it says so and exits 77.
 """
 import os
@@ -17,7 +18,7 @@ import tempfile
 # Kernels, and the stores to global memory that they may make.
 ALLOWED = {
     r"batchnorm_(forward|gradient)|pair_forward|unary_gradient": r"\.v4\.u32",
-    r"conv_(strided_)?dgrad|conv_forward": r"\.u32|\.v[24]\.u32",
+    r"conv_(strided_)?dgrad|conv_forward": r"\.[fu]32|\.v[24]\.u32|\.u64",
 }
 
 

@@ -26,7 +26,7 @@ NAME = re.compile(r"\b(conv_\w+)<.*?TensorTile<Tf32, (\d+), (\d+), (\d+), (\d+),
 def budgets(root):
     """Registers by tile, as the compiler counts with."""
     text = (root / "ir/gpu/tensor_core_tile.c").read_text()
-    rows = re.findall(r"\{ \{ (\.rows = [^}]+)\}, (\d+) \}", text)
+    rows = re.findall(r"\{ \{ (\.rows = [^}]+)\}, (\d+), \d+ \}", text)
     assert rows, "no candidates in tensor_core_tile.c"
     return {tuple(int(x) for x in re.findall(r"= (\d+)", tile)): int(count)
             for tile, count in rows}
