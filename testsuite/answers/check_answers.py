@@ -163,7 +163,8 @@ AGAIN = re.compile(r"(\d+) launch(?:es)? recomputed, time \+([0-9.]+) %, FLOPs \
 
 
 def check_curve(said, cnnc):
-    rows = [[float(cell.rstrip("%")) for cell in line.split()] for line in said.splitlines()[1:]]
+    rows = [[float(cell.rstrip("%")) for cell in line.split()[:7]]
+            for line in said.splitlines()[1:]]
     faults = []
     if len(rows) < 20:
         faults.append(f"the curve has {len(rows)} points")

@@ -23,6 +23,8 @@ BUDGETS = 8
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 TIMES = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 runs = {}
+# Levers for whose arena, as a budget, a plan is found that recomputes less.
+faster = set()
 
 
 def run(*options):
@@ -120,9 +122,14 @@ def check_smallest(said):
         said_launches = re.search(r"(\d+) launch(?:es)? recomputed", costs)
         time = re.search(r"time ([+-][0-9.]+) %", costs)
         more = 100 * (seconds(slices, *own, *options, *within) / once - 1)
-        if launches != (int(said_launches[1]) if said_launches else 0):
+        again = int(said_launches[1]) if said_launches else 0
+        above, rounding = float(time[1]) - more, 0.02 + 0.0002 * more
+        if launches < again and above > rounding:
+            faster.add(name)
+            continue
+        if launches != again:
             faults.append(f"{name}: {launches} launches run again")
-        if abs(float(time[1]) - more) > 0.02 + 0.0002 * more:
+        if abs(above) > rounding:
             faults.append(f"{name}: the time is {more:+.2f} %, not {time[1]}")
         if ("1 sample at a time, " in costs) != (slices > 1):
             faults.append(f"{name}: slices are of another size")
@@ -234,8 +241,9 @@ def planted(said):
              "the budget": more(r"that fit in ([0-9.]+)", said)}
     for name in levers(1, 1):
         wrong[f"{name}: the arena"] = more(rf"^ +([0-9.]+) \S+  {name}(?:$|: .*time)", said)
-        wrong[f"{name}: the time"] = more(rf"  {name}: .*time \+([0-9.]+)", said)
-        wrong[f"{name}: launches"] = more(rf"  {name}: .*?(\d+) launch", said)
+        if name not in faster:
+            wrong[f"{name}: the time"] = more(rf"  {name}: .*time \+([0-9.]+)", said)
+            wrong[f"{name}: launches"] = more(rf"  {name}: .*?(\d+) launch", said)
         wrong[f"{name}: the batch"] = more(rf"^ +(\d+)  {name}:", said)
         wrong[f"{name}: a batch less"] = more(rf"^ +(\d+)  {name}:", said, -1)
         wrong[f"{name}: the slice"] = more(rf"any  {name}: (\d+)", said)
@@ -276,6 +284,8 @@ def main():
     faults += [f"planted, '{what}' is not found" for what, some in wrong_auto.items()
                if not check_auto(some)]
     print(said, *(note for _, note in answers.values() if "taken" in note), sep="\n")
+    if len(faster) > 1:
+        faults.append(f"the price of {len(faster)} levers is too high")
     print(f"{len(wrong) + len(wrong_auto)} wrong answers, {len(runs)} runs", *faults,
           f"{len(faults)} faults", sep="\n")
     return 1 if faults or not wrong_auto else 0
