@@ -197,12 +197,12 @@ bool same_attributes(const Node *a, const Node *b)
 
 int kernel_again(const Node *n, int *results)
 {
-    int kernel = n->kernel;
-    bool sums = n->op->kernels[kernel].partials != NULL && n->phase == FORWARD;
+    const Kernel *kernels = n->op->kernels;
+    bool sums = kernels[n->kernel].partials != NULL && n->phase == FORWARD;
     *results = sums ? 1 : n->result_count;
-    for (int k = 0; sums && n->op->kernels[k].results != NULL; k++)
-        if (n->op->kernels[k].reducing == kernel) return k;
-    return kernel;
+    for (int k = 0; sums && kernels[k].results != NULL; k++)
+        if (kernels[k].reducing == n->kernel) return k;
+    return n->kernel;
 }
 
 bool made_once(const Node *n, ValueId v)

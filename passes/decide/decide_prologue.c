@@ -103,7 +103,7 @@ static void add_choice(Prologues *p, NodeId i, int how, int64_t saved)
 // True if each launch that reads v, directly or through inlined nodes, is of
 // the phase of the node that reads v.
 // NOLINTNEXTLINE(misc-no-recursion)
-static bool has_clear_readers(const Prologues *p, ValueId v, Phase *phase)
+static bool has_clear_readers(const Prologues *p, ValueId v, const Phase *phase)
 {
     const Graph *g = p->fused;
     for (int32_t k = p->uses.start[v]; k < p->uses.start[v + 1]; k++) {

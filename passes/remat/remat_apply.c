@@ -68,8 +68,8 @@ static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
 {
     const Node *n = &w->old[i];
     ValueId results[MAX_SLOTS];
-    int count = n->result_count, kernel = n->kernel;
-    if (copy) kernel = kernel_again(n, &count);
+    int count = n->result_count;
+    int kernel = copy ? kernel_again(n, &count) : n->kernel;
     for (int32_t k = 0; k < count; k++) {
         ValueId v = n->results[k];
         results[k] = copy && v != NONE ? value_again(w->g, v, "again") : v;
