@@ -5,7 +5,7 @@
 
 plan_check.py is asked for modes train, eval and infer, the net's own batch, 1
 and 33, all passes and none. The rows of --compare never grow, and the last is
-the plan's arena; the savings of rows add up. With all passes, training
+the plan's arena; the savings of rows add up. With all passes and --prefer memory, training
 and inference at the net's own batch take no more than their bounds. A net named
 `deep` stands for one of a thousand layers.
 """
@@ -56,7 +56,7 @@ def bound_fault(plan):
 def check_bounds():
     faults = []
     for mode in "train", "infer":
-        plan = json.loads(output("--mode", mode, "--emit", "plan"))
+        plan = json.loads(output("--mode", mode, "--prefer", "memory", "--emit", "plan"))
         faults.append(bound_fault(plan))
         plan["arena_bytes"] = plan["max_live_bytes"] + 256
         if not bound_fault(plan):
