@@ -186,6 +186,23 @@ static void launch_depthwise(const Node *n, Launch *l, const char *kernel,
     launch_type_int(l, pack);
 }
 
+bool convolution_rounds(const Graph *g, const Node *n, int k)
+{
+    Convolution d = convolution_of(g, n);
+    return k == 1 && product_bytes(d.type) == 2 &&
+           !convolution_is_depthwise(&d);
+}
+
+void convolution_forward_slots(Launch *l, const Node *n)
+{
+    launch_value(l, n->results[0]);
+    launch_load(l, n, 0);
+    launch_value(l, n->operands[1]);
+    launch_value(l, n->operands[2]);
+    launch_result_type(l, n->results[0]);
+    launch_operand_type(l, n->operands[1]);
+}
+
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
     enum { STRIP = 4 };         // results of a thread of depthwise_forward
@@ -201,7 +218,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     }
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
-    launch_slots(l, n, 1, 3);
+    convolution_forward_slots(l, n);
 }
 
 static void launch_dgrad_gemm(const Node *n, Launch *l, Convolution d)

@@ -132,6 +132,9 @@ typedef struct Kernel {
                                 // reader's others by name, and the header;
                                 // results are the reader's and then result 0.
                                 // 0: none
+    bool (*rounds)(const Graph *g, const Node *n, int k);   // true if the
+                                // kernel rounds operand k to the 16 bits of
+                                // maps, and may read it so; NULL: none
     int with_momentum;           // the part that adds these results to momenta
                                 // when it stores them (momentum.h); 0: none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h

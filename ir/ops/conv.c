@@ -211,10 +211,12 @@ static int dgrad_divided(const Graph *g, const Node *n)
 }
 
 static const Kernel kernels[] = {
-    { .name = "", .results = "y/", .cost = convolution_cost,
-      .launch = convolution_forward, .reference = reference },
+    { .name = "", .results = "y/", .rounds = convolution_rounds,
+      .cost = convolution_cost, .launch = convolution_forward,
+      .reference = reference },
     { .name = "dgrad", .operands = "dy~ weight/ mask?~", .results = "dx/",
-      .in_place = "dx/mask", .adding = CONV_ADD, .cost = convolution_cost,
+      .in_place = "dx/mask", .adding = CONV_ADD,
+      .rounds = convolution_rounds, .cost = convolution_cost,
       .launch = convolution_dgrad, .reference = dgrad_reference,
       .divided = dgrad_divided },
     { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",
@@ -226,8 +228,8 @@ static const Kernel kernels[] = {
       .reference = wgrad_reference },
     { .name = "dgrad_add", .operands = "dy~ weight/ mask?~ other~",
       .results = "dx/", .in_place = "dx/mask dx/other",
-      .cost = convolution_cost, .launch = convolution_dgrad,
-      .reference = dgrad_reference },
+      .rounds = convolution_rounds, .cost = convolution_cost,
+      .launch = convolution_dgrad, .reference = dgrad_reference },
     { .results = NULL },
 };
 

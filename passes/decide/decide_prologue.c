@@ -218,7 +218,8 @@ static void choose(Prologues *p)
     } else if (p->o->prefer == PREFER_TIME) {
         take_all(p, how);
     } else {
-        int64_t least = peak_of(p, how);
+        int64_t least = peak_of(p, how), known = g->decisions.least_peak;
+        if (known > 0 && known < least) least = known;
         p->limit = least + least / GROWTH;
         int32_t apart = 0;
         while (apart < p->count && p->choice[apart].how != STORE_SHARED)

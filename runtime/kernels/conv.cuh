@@ -100,7 +100,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weigh
                                         {Shape::W, Shape::PAD_LEFT, 1, Shape::K}});
     filters.start(block.column, Im2colIndex{C, 1});
     Tile::sums(tiles, slopes, filters, 0, DEPTH, sum);
-    auto place = [=](long long i) { return i * Shape::C + first; };
+    typedef std::conditional_t<G::SMALL, unsigned, long long> Pixel;
+    auto place = [=](Pixel i) { return i * (Pixel)Shape::C + first; };
     auto make = [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);
         const auto own = load_lazy<V>(mask, at, first + c);
