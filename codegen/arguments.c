@@ -212,8 +212,8 @@ static int array_items(Emitter *e, const Program *p, const TensorList *arrays, c
         items[begin] = arena_print(e->arena, "{%s", items[begin]);
         items[count - 1] = arena_print(e->arena, "%s}%s", items[count - 1], k + 1 < n ? "" : "}");
     }
-    items[0] =
-        arena_print(e->arena, "TensorList<%s, %d>{{%s", arrays->item[0]->kernel, n, items[0]);
+    items[0] = arena_print(e->arena, "TensorList<%s, %d>{{%s", source_type(e, arrays->item[0]), n,
+                           items[0]);
     for (int k = 0; k < n; first += arrays->blocks[k++])
         items[count++] = arena_print(e->arena, "%s%" PRId64 "%s", k ? "" : "{", first,
                                      k + 1 < n ? "" : "}}");

@@ -198,6 +198,7 @@ typedef struct Decisions {
     }           waits;
     const uint8_t *prologue;    // of fuse_prologue (passes/pass.h), or NULL
     int         stored_level;   // choose_stored (passes/decide)
+    int64_t     least_peak;     // of decide_round_weights.h; 0: not known
     uint32_t    unfused;        // fuse_activation_grad: bit k, gradient k of
                                 // dropout is not fused; 31, all from there on
 } Decisions;
@@ -229,8 +230,7 @@ typedef struct Graph {
     int64_t     order_bound;    // the state, and a bound of any order, or 0
     int64_t     arena_bytes, state_bytes;   // after assign_offsets
     int64_t     max_live_bytes;             // after assign_offsets
-    bool        nameless;       // names need not be unique: the graph is not
-                                // shown
+    bool        nameless;       // never shown: names need not be unique
     struct Names *value_names, *node_names; // unique_names.h; NULL: of the
                                             // graph's values and nodes
     const struct Places *places;    // of a graph that was read, until a pass

@@ -16,6 +16,7 @@
 #include "batch_split.h"
 #include "decide/decide_horizontal.h"
 #include "decide/decide_prologue.h"
+#include "decide/decide_round_weights.h"
 
 const char *const checkpoint_names[CHECKPOINT_COUNT] = {
     "auto", "elementwise", "marked", "every", "off",

@@ -113,7 +113,8 @@ static bool add_passes(Comparison *c)
 static bool has_preference(const Comparison *c)
 {
     return c->o->passes.prefer != PREFER_MEMORY && c->o->passes.budget == 0 &&
-           c->o->passes.enabled[PASS_fuse_prologue];
+           (c->o->passes.enabled[PASS_fuse_prologue] ||
+            c->o->passes.enabled[PASS_round_weights]);
 }
 
 static void use_preference(Comparison *c)

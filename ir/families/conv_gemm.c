@@ -254,6 +254,23 @@ static SumTiles forward_tiles(const Graph *g, const Convolution *d)
     return sum_tiles(&m, d->groups);
 }
 
+bool convolution_rounds(const Graph *g, const Node *n, int k)
+{
+    Convolution d = convolution_of(g, n);
+    return k == 1 && product_bytes(d.type) == 2 &&
+           !convolution_is_depthwise(&d);
+}
+
+void convolution_forward_slots(Launch *l, const Node *n)
+{
+    launch_value(l, n->results[0]);
+    launch_load(l, n, 0);
+    launch_value(l, n->operands[1]);
+    launch_value(l, n->operands[2]);
+    launch_result_type(l, n->results[0]);
+    launch_operand_type(l, n->operands[1]);
+}
+
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
     enum { STRIP = 4 };         // results of a thread of depthwise_forward
@@ -270,12 +287,15 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
     if (n->kernel == CONV_FORWARD) {
-        launch_slots(l, n, 1, 3);
+        convolution_forward_slots(l, n);
         return;
     }
     TypeArg type = launch_summed(g, n, l, forward_tiles(g, &d));
-    launch_slots(l, n, 0, 3);
+    launch_load(l, n, 0);
+    launch_value(l, n->operands[1]);
+    launch_value(l, n->operands[2]);
     launch_type_as(l, type);
+    launch_operand_type(l, n->operands[1]);
 }
 
 static void launch_dgrad_gemm(const Node *n, Launch *l, Convolution d)

@@ -69,6 +69,10 @@ enum {
 // Rules of the parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
+// Adds the values of conv_forward, and their types.
+void convolution_forward_slots(Launch *l, const Node *n);
+// Kernel.rounds of all but weight gradients.
+bool convolution_rounds(const Graph *g, const Node *n, int k);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
 Shape convolution_partials(const Graph *g, const Node *n);

@@ -156,6 +156,7 @@ static Launch *launch(const Graph *g, const Node *n, const Node *pool,
     launch_load(l, n, 0);
     for (int k = 1; k < 3; k++) launch_value(l, n->operands[k]);
     launch_result_type(l, pool->results[0]);
+    launch_operand_type(l, n->operands[1]);
     return windows;
 }
 

@@ -117,6 +117,11 @@ static void launch_array(Launch *l, ValueId v, const char *pointer)
         launch_type(l, pointer);
 }
 
+void launch_operand_type(Launch *l, ValueId v)
+{
+    launch_array(l, v, plain_source);
+}
+
 void launch_result_type(Launch *l, ValueId v)
 {
     launch_array(l, v, plain_result);
@@ -163,21 +168,28 @@ Launch *launch_members(Launch *l, const char *name)
     return made;
 }
 
-Launch *launch_item(Launch *l, const char *name)
+Launch **launch_items(Launch *l, const char *name, int count,
+                      const int64_t *blocks)
 {
     Arena *arena = l->g->arena;
-    Launch *made = NEW(arena, Launch);
     TensorList *items = NEW(arena, TensorList);
-    const Launch **item = NEW_ARRAY(arena, 1, const Launch *);
-    int64_t *blocks = NEW_ARRAY(arena, 1, int64_t);
-    *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
-    item[0] = made;
-    blocks[0] = l->grid;
-    *items = (TensorList){ 1, item, blocks };
-    launch_type_int(l, 1);
+    Launch **item = NEW_ARRAY(arena, count, Launch *);
+    int64_t *own = NEW_ARRAY(arena, count, int64_t);
+    for (int k = 0; k < count; k++) {
+        item[k] = NEW(arena, Launch);
+        *item[k] = (Launch){ .g = l->g, .node = l->node, .kernel = name };
+        own[k] = blocks[k];
+    }
+    *items = (TensorList){ count, (const Launch **)item, own };
+    launch_type_int(l, count);
     launch_argument(l, (LaunchArg){ .kind = LAUNCH_TENSOR_LIST, .value = NONE,
                                     .items = items });
-    return made;
+    return item;
+}
+
+Launch *launch_item(Launch *l, const char *name)
+{
+    return launch_items(l, name, 1, &l->grid)[0];
 }
 
 // ---- several in one launch --------------------------------------------------

@@ -111,6 +111,8 @@ Launch *launch_operand(Launch *l, const char *name);
 // Adds the operands mask and other of a part that adds a gradient
 // (Kernel.adding) as one struct; its kernel takes by_mask for an activation.
 void launch_mask_plus_other(Launch *l, const Node *n, int mask, int other);
+// Adds the type of a stored operand alone.
+void launch_operand_type(Launch *l, ValueId v);
 // Adds the type of a result whose slot is marked /.
 void launch_result_type(Launch *l, ValueId v);
 // Returns the template arguments of a slice's Strided: <real, 64, 128, 4>.
@@ -122,6 +124,10 @@ Launch *launch_members(Launch *l, const char *name);
 // the number of arrays as the last type.  The members of the struct, which is
 // in runtime/, are the arguments of the launch returned.
 Launch *launch_item(Launch *l, const char *name);
+// Likewise for several arrays, with the blocks of each.  Returns the launches
+// of their structs.
+Launch **launch_items(Launch *l, const char *name, int count,
+                      const int64_t *blocks);
 // For a kernel whose last block takes a further operation: reserves its type
 // and argument here.  The struct Nothing stands there until one is added.
 void launch_last(Launch *l);

@@ -143,6 +143,9 @@ typedef struct Kernel {
     // takes from the sums' node.
     Shape (*partials)(const Graph *g, const Node *n);
     void (*take_sums)(Node *n, const Node *sums);
+    bool (*rounds)(const Graph *g, const Node *n, int k);   // true if the
+                                // kernel rounds operand k to the 16 bits of
+                                // maps, and may read it so; NULL: none
     int with_momentum;           // the part that adds these results to momenta
                                 // when it stores them (momentum.h); 0: none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h

@@ -178,6 +178,13 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     convolution_dgrad(g, &as, l);
 }
 
+static bool rounds(const Graph *g, const Node *n, int k)
+{
+    ValueId operands[OPERANDS];
+    Node as = as_dgrad(n, operands);
+    return convolution_rounds(g, &as, k);
+}
+
 static void gradient(Gradient *c)
 {
     Graph *g = c->g;
@@ -223,8 +230,8 @@ static void reference(const Ref *r)
 }
 
 static const Kernel kernels[] = {
-    { .name = "", .results = "y/", .cost = cost, .launch = launch,
-      .reference = reference },
+    { .name = "", .results = "y/", .rounds = rounds, .cost = cost,
+      .launch = launch, .reference = reference },
     { .results = NULL },
 };
 

@@ -28,7 +28,8 @@
 //
 // If maps have 16 bits, all layers are a convolution's.  The library multiplies
 // 16 bits only by 16 bits and would need a copy of the weights.  These read the
-// weights, most of the traffic, once and as they are.
+// weights, most of the traffic, as they are or from the copies that pass
+// round_weights makes of all.
 #include "../op/activation_grad.h"
 #include "../families/conv_gemm.h"
 #include "../families/momentum.h"
@@ -271,6 +272,12 @@ static ProductType type_of(const Graph *g, const Node *n)
                         both ? n->operands[1] : n->results[0]);
 }
 
+static bool rounds(const Graph *g, const Node *n, int k)
+{
+    return k == 1 && result_named(n, "workspace") == NONE &&
+           product_bytes(type_of(g, n)) == 2;
+}
+
 // Returns the GEMM as a convolution.
 static DenseProduct product_of(const Graph *g, const Node *n)
 {
@@ -290,7 +297,7 @@ static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
 
-// Launches the data gradient with the weights as stored.
+// Launches the data gradient as a convolution's.
 static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     DenseProduct p = product_of(g, n);
@@ -298,8 +305,7 @@ static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
     launch_act(l, n);
     launch_value(l, n->results[0]);
     launch_load(l, n, 0);
-    launch_type(l, plain_source);
-    launch_value(l, n->operands[1]);
+    launch_load(l, n, 1);
     if (n->kernel == MASKED) {
         launch_load(l, n, 2);
     } else {
@@ -315,7 +321,7 @@ static void launch_forward(const Graph *g, const Node *n, Launch *l)
     convolution_dense_forward(l, &p);
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
-    launch_slots(l, n, 1, 3);
+    convolution_forward_slots(l, n);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
@@ -417,11 +423,13 @@ static void wgrad_reference(const Ref *r)
 }
 
 static const Kernel kernels[] = {
-    [FORWARD_KERNEL] = { .name = "", .results = "y^ workspace?", .cost = cost,
-                       .launch = launch, .reference = reference },
-    [DGRAD] = { .name = "dgrad", .operands = "dy^ weight",
-                .results = "dx^ workspace?", .masking = MASKED, .cost = cost,
-                .launch = launch, .reference = dgrad_reference },
+    [FORWARD_KERNEL] = { .name = "", .results = "y^ workspace?",
+                       .rounds = rounds, .cost = cost, .launch = launch,
+                       .reference = reference },
+    [DGRAD] = { .name = "dgrad", .operands = "dy^ weight^",
+                .results = "dx^ workspace?", .masking = MASKED,
+                .rounds = rounds, .cost = cost, .launch = launch,
+                .reference = dgrad_reference },
     [WGRAD] = { .name = "wgrad", .operands = "dy^ x^",
                 .results = "dw db? workspace?", .with_momentum = MOMENTUM,
                 .cost = cost, .launch = launch,
@@ -432,9 +440,10 @@ static const Kernel kernels[] = {
                      .results = "", .cost = cost,
                      .launch = launch_wgrad,
                      .reference = wgrad_reference },
-    [MASKED] = { .name = "masked", .operands = "dy~ weight mask~",
-                 .results = "dx^", .in_place = "dx/mask", .cost = cost,
-                 .launch = launch_dgrad, .reference = dgrad_reference },
+    [MASKED] = { .name = "masked", .operands = "dy~ weight^ mask~",
+                 .results = "dx^", .in_place = "dx/mask", .rounds = rounds,
+                 .cost = cost, .launch = launch_dgrad,
+                 .reference = dgrad_reference },
     { .results = NULL },
 };
 

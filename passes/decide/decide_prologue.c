@@ -239,7 +239,9 @@ static void take_fastest_level(const Prologues *p, uint8_t *how)
 static void take_balanced(Prologues *p, uint8_t *how)
 {
     int64_t least = peak_of(p, how), time = time_of(p, how);
+    int64_t known = p->g->decisions.least_peak;
     int32_t apart = 0;
+    if (known > 0) least = smaller(least, known);
     p->limit = least + least / GROWTH;
     while (apart < p->count && p->choice[apart].how != STORE_SHARED) apart++;
     add_choices(p, how, 0, apart);
@@ -303,6 +305,13 @@ PassDecision decide_prologue(Graph *g, const PassOptions *o)
 
 // ---- a budget ---------------------------------------------------------------
 
+static bool rounds_weights(const Graph *g)
+{
+    for (NodeId i = 0; i < g->node_count; i++)
+        if (g->nodes[i].op == ops[OP_round_weights]) return true;
+    return false;
+}
+
 // Compiles a copy of g.  Sets *any, if it is not NULL, to true if there are
 // choices, of which levels above 0 take some.
 static Outcome outcome_of(const Graph *g, const PassOptions *o, int level,
@@ -312,7 +321,8 @@ static Outcome outcome_of(const Graph *g, const PassOptions *o, int level,
     Graph *copy = graph_copy(g, arena);
     copy->decisions.stored_level = level;
     Outcome outcome = compile_trial(copy, o, compile);
-    if (any != NULL) *any = copy->decisions.prologue != NULL;
+    if (any != NULL)
+        *any = copy->decisions.prologue != NULL || rounds_weights(copy);
     arena_free(arena);
     return outcome;
 }

@@ -9,9 +9,9 @@
 //
 // A launch is recomputed, when the backward pass first reads a result, if it
 // leads to a mark and makes no marked value.  Values that lead to no mark are
-// kept: they follow the last mark, or are a map's sign bits.  So are the
-// operands of the update phase, batch statistics, because that phase does not
-// wait for the backward pass.
+// kept: they follow the last mark, or are a map's sign bits.  So are copies of
+// the state, and the operands of the update phase, batch statistics, because
+// that phase does not wait for the backward pass.
 //
 // A marked value may have no bytes.  Then the operand of a view is kept, the
 // operands of a value computed on load, or all parts of a join.
@@ -34,6 +34,15 @@ static bool has_any(const Node *n, const bool *of_value)
     return false;
 }
 
+// True if n reads the state alone, as copies of weights do.
+static bool reads_state(const Graph *g, const Node *n)
+{
+    for (int32_t k = 0; k < n->operand_count; k++)
+        if (n->operands[k] != NONE && !g->values[n->operands[k]].persistent)
+            return false;
+    return true;
+}
+
 static void set_operands(const Node *n, bool *of_value)
 {
     for (int32_t k = 0; k < n->operand_count; k++)
@@ -48,7 +57,7 @@ static void find_leading(Marks *m)
         const Node *n = &g->nodes[i];
         if (n->phase != FORWARD) continue;
         bool kept = has_any(n, m->kept), leads = kept || has_any(n, m->leads);
-        m->recomputed[i] = is_launch(n) && leads && !kept;
+        m->recomputed[i] = is_launch(n) && leads && !kept && !reads_state(g, n);
         if (leads) set_operands(n, m->leads);
         if (kept && !is_launch(n)) set_operands(n, m->kept);
     }

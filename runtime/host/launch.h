@@ -162,6 +162,7 @@ static inline T *host_aligned(T *at, size_t bytes)
 }
 #define ALIGNED(pointer, bytes) host_aligned(pointer, bytes)
 #define UNROLL
+#define ROLL
 #ifdef CNNC_HOST_FUSED                  // rounds once, as a GPU: much slower
 #include "device_math.h"
 static inline float mul_add(float a, float b, float c) { return fmaf(a, b, c); }

@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<X, Weight
     patches.start(block.row, windows<Shape>(G::PIXELS, 1));
     filters.start(block.column, Im2colIndex{G::K, G::FILTER});
     Tile::sums(tiles, patches, filters, 0, G::FILTER, sum);
-    auto place = [=](long long i) { return i * Shape::K + first; };
+    typedef std::conditional_t<G::SMALL, unsigned, long long> Pixel;
+    auto place = [=](Pixel i) { return i * (Pixel)Shape::K + first; };
     auto make = [=](auto &run, long long, int k) {
         constexpr int V = sizeof run / sizeof(real);
         Vec<V> add = {};
@@ -100,7 +101,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weigh
                                         {Shape::W, Shape::PAD_LEFT, 1, Shape::K}});
     filters.start(block.column, Im2colIndex{C, 1});
     Tile::sums(tiles, slopes, filters, 0, DEPTH, sum);
-    auto place = [=](long long i) { return i * Shape::C + first; };
+    typedef std::conditional_t<G::SMALL, unsigned, long long> Pixel;
+    auto place = [=](Pixel i) { return i * (Pixel)Shape::C + first; };
     auto make = [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);
         const auto own = load_lazy<V>(mask, at, first + c);

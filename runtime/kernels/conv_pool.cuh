@@ -28,11 +28,10 @@ struct Patch {
 
 // conv_pool_forward: y = Act(Pool(conv)), and the index if Pool keeps one; sums as in conv_forward.
 // A block has the windows of a tile of Patches x k of a group.  A thread has a window and the
-// channels of a word of the index.  Map y must not be x.  PITCH and SKEW put the rows that are
-// stored or read at once into different banks.
+// channels of a word of the index.  Map y must not be x.  PITCH and SKEW avoid bank conflicts.
 template <class Shape, class Patches, class Tile, bool BIAS, class Pool, class Act,
-          class X = const real *, class Y = real *>
-__global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const real *weight,
+          class X = const real *, class Y = real *, class Weights = const real *>
+__global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, Weights weight,
                                   const real *bias)
 {
     typedef ConvGroup<Shape, Tile> G;
@@ -60,7 +59,7 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
     };
     TileLoader<Tile, Tile::ROWS, G::VEC_C, G::VEC_C != 1, X> pixels = {
         x, block.group * G::C, Shape::H, Shape::W, G::taps()};
-    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true> filters = {
+    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true, Weights> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::FILTER, 1}};
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
     pixels.start(0, pixel);

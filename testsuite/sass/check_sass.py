@@ -5,7 +5,7 @@
 
 The file has nvcc's version and, for each precision and architecture, the kernels of net.cnn. The
 main loop is the innermost one with the most products: HMMA, or FFMA where there is none. PATTERN
-chooses among lines such as `f16 sm_90`. With --update the file is written anew. Another nvcc makes
+chooses among lines such as `f16 sm_90 memory`. With --update the file is written anew. Another nvcc makes
 other code, so the test is skipped then, as it is without nvcc or a disassembler. No GPU is needed.
 
 A kernel may use no local memory: nothing spills.
@@ -26,9 +26,10 @@ HEAD = """# Main loops of the convolutions of net.cnn in machine code, held by t
 # registers of a thread; blocks: that an SM has room for; memory: loads and stores of the loop.
 """
 COLUMNS = ["loop", "math", "moves", "regs", "blocks"]
-OPTIONS = ["--batch", "64", "--gpu", "h200", "--prefer", "memory"]
-SETS = [f"{precision} {arch}" for precision in ("f16", "tf32", "f32")
-        for arch in ("sm_90", "sm_80")]
+OPTIONS = ["--batch", "64", "--gpu", "h200"]
+# With --prefer memory, maps are normalized on load. With --prefer time, weights have copies.
+SETS = [f"{precision} {arch} memory" for precision in ("f16", "tf32", "f32")
+        for arch in ("sm_90", "sm_80")] + ["f16 sm_90 time"]
 
 
 def short(kernel):
@@ -50,11 +51,11 @@ def row_of(kernel, arch):
 
 
 def count(build, name):
-    precision, arch = name.split()
+    precision, arch, preferred = name.split()
     rows = {}
     with tempfile.TemporaryDirectory() as work:
-        run([f"{build}/cnnc", f"{HERE}/net.cnn", *OPTIONS, "--precision", precision, "-o",
-             f"{work}/net.cu"])
+        run([f"{build}/cnnc", f"{HERE}/net.cnn", *OPTIONS, "--precision", precision,
+             "--prefer", preferred, "-o", f"{work}/net.cu"])
         for kernel in compiled(build, f"{work}/net.cu", arch):
             if not re.search(r"(conv|depthwise)_\w+<(?!logits)", kernel.name):
                 continue

@@ -244,7 +244,7 @@ struct TensorTile {
             end_copies();
         }
         Stage *now = shared.stage, *last = now + AHEAD;         // last: the one multiplied before
-        for (int turn = 0; begin < end; begin += DEPTH) {
+        ROLL for (int turn = 0; begin < end; begin += DEPTH) {
             const K later = begin + AHEAD * DEPTH;
             wait_for_copies<AHEAD - 1>();
             load_a.make(now->rows, begin);
