@@ -198,9 +198,9 @@ typedef struct Decisions {
     }           waits;
     const uint8_t *prologue;    // of fuse_prologue (passes/pass.h), or NULL
     int         stored_level;   // choose_stored (passes/decide)
+    bool        rounds_weights; // round_weights runs
     int64_t     least_peak;     // of decide_round_weights.h; 0: not known
-    uint32_t    unfused;        // fuse_activation_grad: bit k, gradient k of
-                                // dropout is not fused; 31, all from there on
+    uint32_t    unfused;        // bit k: gate k, or all from 31 on, is unfused
 } Decisions;
 
 typedef struct Graph {

@@ -305,13 +305,6 @@ PassDecision decide_prologue(Graph *g, const PassOptions *o)
 
 // ---- a budget ---------------------------------------------------------------
 
-static bool rounds_weights(const Graph *g)
-{
-    for (NodeId i = 0; i < g->node_count; i++)
-        if (g->nodes[i].op == ops[OP_round_weights]) return true;
-    return false;
-}
-
 // Compiles a copy of g.  Sets *any, if it is not NULL, to true if there are
 // choices, of which levels above 0 take some.
 static Outcome outcome_of(const Graph *g, const PassOptions *o, int level,
@@ -322,7 +315,8 @@ static Outcome outcome_of(const Graph *g, const PassOptions *o, int level,
     copy->decisions.stored_level = level;
     Outcome outcome = compile_trial(copy, o, compile);
     if (any != NULL)
-        *any = copy->decisions.prologue != NULL || rounds_weights(copy);
+        *any = copy->decisions.prologue != NULL ||
+               copy->decisions.rounds_weights;
     arena_free(arena);
     return outcome;
 }

@@ -1,9 +1,9 @@
 // Copies of weights in 16 bits are made where the model says that a training
-// step takes less time with them.  They take 2 bytes a weight.  So --prefer
-// memory excludes them, and so does level 0 of a budget (decide_prologue.h).
-// --prefer balanced takes them if the peak grows by at most a fiftieth.  The
-// peak is that of the later passes on copies of the graph, with all values on
-// load and without a search for offsets.
+// step takes less time with them.  They take 2 bytes a weight.  So the
+// option --prefer memory excludes them, and so does level 0 of a budget
+// (decide_prologue.c).  The default, balanced, takes them if the peak grows by
+// at most a fiftieth.  The peak is that of the later passes on copies of the
+// graph, with all values on load and without a search for offsets.
 #include "decide_round_weights.h"
 #include "../../ir/base/sizes.h"
 #include "../../ir/dtype.h"
@@ -55,9 +55,12 @@ PassDecision decide_round_weights(Graph *g, const PassOptions *o)
         o->prefer == PREFER_MEMORY ||
         (has_limit(o) && g->decisions.stored_level == 0) || !saves_time(g, o))
         return PASS_IS_LEFT_OUT;
-    if (o->prefer == PREFER_TIME || has_limit(o)) return PASS_RUNS;
-    int64_t least = peak_with(g, o, false);
-    g->decisions.least_peak = least;
-    return peak_with(g, o, true) <= least + least / GROWTH ? PASS_RUNS
-                                                           : PASS_IS_LEFT_OUT;
+    if (o->prefer == PREFER_BALANCED && !has_limit(o)) {
+        int64_t least = peak_with(g, o, false);
+        g->decisions.least_peak = least;
+        if (peak_with(g, o, true) > least + least / GROWTH)
+            return PASS_IS_LEFT_OUT;
+    }
+    g->decisions.rounds_weights = true;
+    return PASS_RUNS;
 }

@@ -16,8 +16,8 @@ struct SplitSums {
 };
 
 // column_sums: ya[c] = the sum over rows of a[row,c] for each array; likewise yb from b.  A block
-// has 256 threads.  Thread t of a column sums every (256 / width)-th row from t on, in order; then a
-// tree adds the threads up.
+// has 256 threads.  Thread t of a column sums every (256 / width)-th row from t on, in order; then
+// a tree adds the threads up.
 template <class Result, int N, class... Last>
 __global__ void column_sums(const __grid_constant__ TensorList<SplitSums<Result>, N> arrays,
                             Last... last)
