@@ -7,6 +7,16 @@
 #ifdef __cplusplus
 #include "device_language.h"
 #include "launch.h"
+
+// The host has one address space.
+static inline size_t __cvta_generic_to_global(const void *p)
+{
+    return (size_t)p;
+}
+static inline void *__cvta_global_to_generic(size_t p)
+{
+    return (void *)p;
+}
 #endif
 
 #endif

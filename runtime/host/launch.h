@@ -151,9 +151,9 @@ int host_copy_done(int status, cudaStream_t stream);
 // block.cpp: ends the running block, as a misaligned access does on a device.
 [[noreturn]] void host_misaligned();
 
-// Hooks of kernels.  A vector must be aligned.  UNROLL keeps a loop as it is.
-// A stored word may alias all types.  mul_add rounds both the product and the
-// sum.
+// Hooks of kernels.  A vector must be aligned.  UNROLL and ROLL keep a loop as
+// it is.  A stored word may alias all types.  mul_add rounds both the product
+// and the sum.
 template <class T>
 static inline T *host_aligned(T *at, size_t bytes)
 {

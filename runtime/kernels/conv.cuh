@@ -13,6 +13,7 @@
 #include <type_traits>
 #include "../support/vec/identity.cuh"
 #include "../support/gemm/product.cuh"
+#include "../support/gemm/taps.cuh"
 #include "../support/gemm/window.cuh"
 
 // ConvGroup: channels of a group, weights of a filter, vector widths, pixels of y.
@@ -24,6 +25,16 @@ struct ConvGroup {
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q, LIMIT = 1LL << 30;
     static constexpr bool SMALL = Shape::N * Shape::H * Shape::W * Shape::C < LIMIT &&
                                   PIXELS * Shape::K < LIMIT && Shape::K * FILTER < LIMIT;
+    // Pixels and filters have too few elements for vectors.
+    static constexpr bool SINGLE = VEC_C == 1;
+    template <int LANES, bool ALONG, class X>
+    using Patches = std::conditional_t<SINGLE && SMALL && Shape::R + Shape::S < 32 &&
+                                           std::is_pointer_v<MapOf<X>>,
+                                       TapLoader<Shape, Tile, LANES, ALONG, X>,
+                                       TileLoader<Tile, LANES, VEC_C, ALONG, X>>;
+    template <class X>
+    using Filters = TileLoader<Tile, Tile::COLUMNS, SINGLE ? Tile::template VEC<8> : VEC_C, true, X,
+                               SINGLE>;
     // The offset of each weight of a filter from the beginning of the window.
     static __device__ Im2colIndex taps()
     {
@@ -52,10 +63,9 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<X, Weight
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
     const int first = block.group * G::K;
     constexpr bool FULL = G::PIXELS % Tile::ROWS == 0;
-    // Where channels are few, it is the pixels that lie side by side.
-    TileLoader<Tile, Tile::ROWS, G::VEC_C, G::VEC_C != 1, X> patches = {
+    typename G::template Patches<Tile::ROWS, true, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, G::taps()};
-    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true, Weights> filters = {
+    typename G::template Filters<Weights> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::FILTER, 1}};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
@@ -128,7 +138,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, X>())
     const bool sums = BIAS && block.column == 0;
     TileLoader<Tile, Tile::ROWS, G::VEC_K, false, DY> slopes = {
         dy, block.group * G::K, 1, 1, {end, Shape::K}};
-    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, X> patches = {
+    typename G::template Patches<Tile::COLUMNS, false, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(end, 1)};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};

@@ -57,9 +57,9 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, Weights 
         if (i >= Patches::PIXELS || patch.n >= Shape::N) return {0, -(1 << 29), 0};  // in no map
         return {((patch.n * Shape::H + h) * Shape::W + w) * Shape::C, h, w};
     };
-    TileLoader<Tile, Tile::ROWS, G::VEC_C, G::VEC_C != 1, X> pixels = {
+    typename G::template Patches<Tile::ROWS, true, X> pixels = {
         x, block.group * G::C, Shape::H, Shape::W, G::taps()};
-    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true, Weights> filters = {
+    typename G::template Filters<Weights> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::FILTER, 1}};
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
     pixels.start(0, pixel);

@@ -17,10 +17,27 @@ struct Centred {
     __device__ real operator[](long long i) const
     {
         const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;
-        return ((real)x[i] - list_pick(mean, c)) * list_pick(factor, c);
+        return of(load_vec<1>(x, i), terms<1>(c)).at[0];
     }
     template <int V>
     __device__ Vec<V> vec(long long i, int = 0) const { return vec_each<V>(*this, i); }
+    template <int V>
+    struct Terms { Vec<V> mean, factor; };
+    template <int V>
+    __device__ Terms<V> terms(int c) const
+    {
+        Terms<V> t;
+        for (int j = 0; j < V; j++) t.mean.at[j] = list_pick(mean, c + j);
+        for (int j = 0; j < V; j++) t.factor.at[j] = list_pick(factor, c + j);
+        return t;
+    }
+    template <int V>
+    static __device__ Vec<V> of(const Vec<V> &from, const Terms<V> &t)
+    {
+        Vec<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = (from.at[j] - t.mean.at[j]) * t.factor.at[j];
+        return v;
+    }
 };
 
 // normalize_forward: y = Centred.  y may be x where x is real.

@@ -34,7 +34,7 @@ def main():
     blocks = -(-pixels // tile[0]) * (128 // tile[1])
     steps = FILTER / (32 if precision == "f16" else 16)
     assert plain["blocks"] == str(blocks) and float(plain["steps"]) == steps, plain
-    loop = int(plain["loop"]) * (16 if precision == "f32" else 1)
+    loop = int(plain["loop"])
     least = -(-blocks // SMS) * warps / SCHEDULERS * steps * loop / CLOCK
     assert least <= float(plain["floor"]) <= 1.25 * least, f"{plain['floor']}, not {least}"
     for row in rows:

@@ -54,18 +54,6 @@ static __device__ inline void load_transposed_matrices(unsigned (&word)[4], cons
 #endif
 }
 
-// in_register: x.  The shuffle keeps nvcc from computing an address anew in each iteration.
-template <class T>
-static __device__ inline T in_register(T x)
-{
-    return __shfl_sync(0xffffffffu, x, (int)(threadIdx.x % 32));
-}
-template <class T>
-static __device__ inline const T *in_register(const T *x)
-{
-    return (const T *)in_register((long long)x);
-}
-
 // element_at: p + i, in one instruction if i is `small`, below 2^31; p alone is kept in a loop that
 // changes i.
 template <class T>

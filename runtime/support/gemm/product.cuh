@@ -65,11 +65,14 @@ struct Im2colIndex {
 
 // TileLoader: loads LANES x DEPTH elements of an operand into registers, V adjacent ones a
 // thread.  The operand is maps of height x width (1 x 1: a matrix) from element `first` on, zero
-// outside.  A lane and a step each have an Offset2d; the two add up.
-template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *>
+// outside.  A lane and a step each have an Offset2d; the two add up.  SINGLE: the rows of a matrix
+// have no vectors, so that elements are loaded one by one.
+template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *,
+          bool SINGLE = false>
 struct TileLoader {
     typedef X Source;
     static constexpr int WIDTH = V, COUNT = LANES;
+    static constexpr bool SINGLY = SINGLE;
     static constexpr bool ALONG = ALONG_STEPS;
     static constexpr int ACROSS = (ALONG ? Tile::DEPTH : LANES) / V;
     static constexpr int DOWN = ALONG ? LANES : Tile::DEPTH, APART = Tile::THREADS / ACROSS;
@@ -107,14 +110,23 @@ struct TileLoader {
         return ((steps.end - k) % Tile::DEPTH == 0 || k + step(i) < steps.end) &&
                (unsigned)(a.h + b.h) < (unsigned)height && (unsigned)(a.w + b.w) < (unsigned)width;
     }
+    // Begins to load the steps from k on; finish completes it.
     __device__ void fetch(long long k)
     {
         UNROLL for (int i = 0; i < EACH; i++) {
             long long at;
-            const bool inside = has(i) && find(i, k, at);   // a lane that it has not has no bounds
-            held[i] = inside ? load_vec<V>(from, place(i) + at) : Vec<V>{};
+            const bool found = has(i) && find(i, k, at);    // a lane that it has not has no bounds
+            if constexpr (SINGLE)
+                UNROLL for (int j = 0; j < V; j++)
+                    held[i].at[j] = has(i) && lanes[i].h >= 0 &&
+                                            (int)k + step(i) < (int)steps.end - j
+                                        ? from[place(i) + at + j]
+                                        : (real)0;
+            else
+                held[i] = found ? load_vec<V>(from, place(i) + at) : Vec<V>{};
         }
     }
+    __device__ void finish() { }
 };
 
 // GemmTile: a block has R x C sums, a thread RE x CE of them (multiples of 4).
@@ -134,8 +146,9 @@ struct GemmTile {
     static __device__ int column(int i) { return at(i, WIDE, (int)threadIdx.x % WIDE); }
     // Stores the vectors of a loader to a tile in shared memory: for each step its lanes.
     template <class Load, int PITCH>
-    static __device__ void put(const Load &load, real (*tile)[PITCH])
+    static __device__ void put(Load &load, real (*tile)[PITCH])
     {
+        load.finish();
         UNROLL for (int i = 0; i < Load::EACH; i++)
             for (int j = 0; j < Load::WIDTH && Load::has(i); j++)
                 tile[Load::step(i, j)][Load::lane(i, j)] = load.held[i].at[j];
@@ -197,17 +210,18 @@ static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMN
 }
 
 // store_runs: stores the sums to y as make(run, at, column) changes them.  The thread makes half of
-// them before it stores one, since y may be what make reads.  A struct Y may have a friend of this
-// name, which may use the tiles in shared memory.
+// them, or a quarter in 32 bits, before it stores one, since y may be what make reads.  A struct Y
+// may have a friend of this name, which may use the tiles in shared memory.
 template <class Tile, int COLUMNS, bool FULL, int FROM = 0, class Y, class Tiles, class Sum,
           class Block, class Where, class Make>
 static __device__ inline void store_runs(const Y &y, Tiles &tiles, Sum &sum, const Block &block,
                                          long long rows, const Where &place, const Make &make)
 {
-    constexpr int HALF = (Tile::ROWS_EACH + 1) / 2, TO = FROM ? Tile::ROWS_EACH : HALF;
+    constexpr int PARTS = sizeof y[0] < 4 ? 2 : 4, EACH = (Tile::ROWS_EACH + PARTS - 1) / PARTS;
+    constexpr int TO = FROM + EACH < Tile::ROWS_EACH ? FROM + EACH : Tile::ROWS_EACH;
     each_run<Tile, COLUMNS, FULL, FROM, TO>(sum, block, rows, place, make);
     each_run<Tile, COLUMNS, FULL, FROM, TO>(
         sum, block, rows, place, [=](auto &run, long long at, int) { store_vec(y, at, run); });
-    if constexpr (FROM == 0 && HALF < Tile::ROWS_EACH)
-        store_runs<Tile, COLUMNS, FULL, HALF>(y, tiles, sum, block, rows, place, make);
+    if constexpr (TO < Tile::ROWS_EACH)
+        store_runs<Tile, COLUMNS, FULL, TO>(y, tiles, sum, block, rows, place, make);
 }

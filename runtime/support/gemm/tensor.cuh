@@ -10,21 +10,12 @@
 #pragma once
 #include "mma.cuh"
 #include "product.cuh"
+#include "register.cuh"
 
-// HasTerms: whether a source is computed from a map x and terms of channels.
-template <class X, class = void>
-struct HasTerms : std::false_type { };
-template <class X>
-struct HasTerms<X, std::void_t<decltype(std::declval<const X &>().template terms<1>(0))>>
-    : std::true_type { };
-
-// made_of: the map that x is computed from, or x.
-template <class X>
-static __device__ inline const auto &made_of(const X &x)
-{
-    if constexpr (HasTerms<X>::value) return x.x;
-    else return x;
-}
+// ROLL: keeps the next loop.
+#ifndef ROLL
+#define ROLL _Pragma("unroll 1")
+#endif
 
 // is_made_of: whether made_of(x) has elements of type T.
 template <class T, class X>
@@ -49,9 +40,10 @@ struct StagedLoad {
     Load &load;
     int own;                        // the place of the first vector in a tile
     unsigned inside = 0;            // a bit for each vector of tiles to be made: it is in a map
-    typedef std::decay_t<decltype(made_of(std::declval<const typename Load::Source &>()))> Source;
+    typedef MapOf<typename Load::Source> Source;
     static constexpr bool COPIED =
-        BYTES >= 4 && plain_width<Source>(0) >= V && is_made_of<Stored, typename Load::Source>();
+        !Load::SINGLY && BYTES >= 4 && plain_width<Source>(0) >= V &&
+        is_made_of<Stored, typename Load::Source>();
     // Pointers to the vectors, as far as they do not depend on the steps.
     static constexpr bool STEADY = COPIED && std::is_pointer_v<Source>;
     const Stored *from[STEADY && ALONG ? EACH : 1] = {};
@@ -105,8 +97,9 @@ struct StagedLoad {
             }
     }
     // Stores the registers, if the elements are not COPIED.
-    __device__ void end(Stored *to) const
+    __device__ void end(Stored *to)
     {
+        if constexpr (!COPIED) load.finish();
         UNROLL for (int i = 0; !COPIED && i < EACH; i++) {
             Vec<V, Stored> stored;
             if (!Load::has(i)) continue;

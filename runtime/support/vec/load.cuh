@@ -74,6 +74,25 @@ static __device__ inline Vec<V> load_pieces(const X &x, long long i)
     return v;
 }
 
+// HasTerms: whether a source is computed from a map x and terms of channels, of this type.
+template <class X, class = void>
+struct HasTerms : std::false_type { typedef unsigned Terms; };
+template <class X>
+struct HasTerms<X, std::void_t<decltype(std::declval<const X &>().template terms<1>(0))>>
+    : std::true_type { typedef decltype(std::declval<const X &>().template terms<1>(0)) Terms; };
+
+// made_of: the map that x is computed from, or x.
+template <class X>
+static __device__ inline const auto &made_of(const X &x)
+{
+    if constexpr (HasTerms<X>::value) return x.x;
+    else return x;
+}
+
+// MapOf: the type of made_of's result.
+template <class X>
+using MapOf = std::decay_t<decltype(made_of(std::declval<const X &>()))>;
+
 // LazyVec: the V elements of x from `first` on, by their indices in x.  Every use loads from a
 // pointer, which may be null if there is none.
 template <int V, class X>

@@ -3,8 +3,6 @@
 
 // UNROLL: unrolls the next loop completely.  An array whose index is not constant would be in
 // memory.
-// ROLL: keeps the next loop.
 #ifndef UNROLL
 #define UNROLL _Pragma("unroll")
-#define ROLL _Pragma("unroll 1")
 #endif
