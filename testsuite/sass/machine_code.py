@@ -53,6 +53,15 @@ class Kernel:
                  if (low, high) != loop and low <= loop[0] and loop[1] <= high]
         return min(outer, key=lambda each: each[1] - each[0], default=None)
 
+    def last_block(self):
+        """The instructions after an atomic and the exit behind it: only the last block runs them."""
+        counted = False
+        for number, (_, text) in enumerate(self.body):
+            counted = counted or opcode(text).startswith("ATOM")
+            if counted and text.startswith("@") and opcode(text) == "EXIT":
+                return len(self.body) - number - 1
+        return 0
+
     def blocks(self, threads, arch):
         """The blocks that an SM has room for."""
         registers = (self.used["REG"] + 7) // 8 * 8
