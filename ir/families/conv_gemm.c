@@ -173,21 +173,37 @@ bool convolution_is_depthwise(const Convolution *d)
     return d->group_c == 1 && d->groups > 1;
 }
 
-// Returns the filters that a thread of a depthwise kernel takes at once.
-static int64_t depthwise_pack(const Convolution *d, int64_t most)
+// The tile of a thread of a depthwise kernel: pixels, and filters at once.
+typedef struct DepthwiseTile { int64_t height, width, pack; } DepthwiseTile;
+
+// A side of the tile of a data gradient is a multiple of its stride.
+static DepthwiseTile depthwise_tile(const Convolution *d, bool dgrad)
 {
-    int64_t pack = d->K == d->C ? most : 1;
-    return d->C % pack == 0 ? pack : d->C % 4 == 0 ? 4 : 1;
+    enum { SIDE = 4, PACK = 2 };
+    bool packs = d->K == d->C && d->C % PACK == 0;
+    DepthwiseTile t = { SIDE, SIDE, packs ? PACK : 1 };
+    if (dgrad) {
+        int64_t h = d->window.stride[0], w = d->window.stride[1];
+        t.height = h < SIDE ? SIDE / h * h : h;
+        t.width = w < SIDE ? SIDE / w * w : w;
+    }
+    return t;
 }
 
-// Launches a depthwise kernel over pixels and channels, `pack` at a time.
-static void launch_depthwise(const Node *n, Launch *l, const char *kernel,
-                             int64_t channels, Convolution d, int64_t pixels,
-                             int64_t pack)
+static int64_t depthwise_tiles(const Convolution *d, DepthwiseTile t,
+                               int64_t height, int64_t width)
 {
-    launch_elements(l, kernel, pixels * (channels / pack));
+    return d->N * ceil_div(height, t.height) * ceil_div(width, t.width);
+}
+
+// Adds the tile as template arguments, after the kernel's constants.
+static void launch_depthwise_tile(const Node *n, Launch *l, Convolution d,
+                                  DepthwiseTile t)
+{
     convolution_constants(n, l, d);
-    launch_type_int(l, pack);
+    launch_type_int(l, t.pack);
+    launch_type_int(l, t.height);
+    launch_type_int(l, t.width);
 }
 
 // ---- sums of the result -----------------------------------------------------
@@ -273,13 +289,12 @@ void convolution_forward_slots(Launch *l, const Node *n)
 
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
-    enum { STRIP = 4 };         // results of a thread of depthwise_forward
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
-        // Its registers hold all weights and STRIP results of a filter.
-        launch_depthwise(n, l, "depthwise_forward", d.K, d,
-                         d.N * d.P * ceil_div(d.Q, STRIP),
-                         depthwise_pack(&d, 4));
+        DepthwiseTile t = depthwise_tile(&d, false);
+        launch_elements(l, "depthwise_forward",
+                        depthwise_tiles(&d, t, d.P, d.Q) * (d.K / t.pack));
+        launch_depthwise_tile(n, l, d, t);
     } else {
         Gemm m = forward_gemm(g, &d);
         launch_gemm(n, l, "conv_forward", d, &m);
@@ -358,10 +373,10 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
-        bool small = dtype_bytes(g->values[n->operands[0]].dtype) == 2 &&
-                     dtype_bytes(g->values[n->results[0]].dtype) == 2;
-        launch_depthwise(n, l, "depthwise_dgrad", d.C, d, d.N * d.H * d.W,
-                         depthwise_pack(&d, small ? 8 : 4));
+        DepthwiseTile t = depthwise_tile(&d, true);
+        launch_elements(l, "depthwise_dgrad",
+                        depthwise_tiles(&d, t, d.H, d.W) * (d.C / t.pack));
+        launch_depthwise_tile(n, l, d, t);
     } else {
         launch_dgrad_gemm(n, l, d);
     }
@@ -370,19 +385,21 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 
 // ---- the weight gradient ----------------------------------------------------
 
-// The work of a block of depthwise_wgrad: `vectors` of `pack` filters, and rows
-// of taps.
-typedef struct DepthwiseBlock { int64_t pack, vectors, rows; } DepthwiseBlock;
+// The work of a block of depthwise_wgrad: vectors of filters, and rows of taps.
+typedef struct DepthwiseBlock {
+    DepthwiseTile tile;
+    int64_t       vectors, rows;
+} DepthwiseBlock;
 
 // A block has up to 32 filters, in a power of two of vectors.  A thread has up
-// to 40 sums.
+// to 50 sums.
 static DepthwiseBlock depthwise_block(const Convolution *d)
 {
-    enum { FILTERS = 32, SUMS = 40 };
-    int64_t pack = depthwise_pack(d, 4), vectors = 1;
-    int64_t rows = SUMS / (d->S * pack);
-    while (vectors * pack < d->K && vectors * pack < FILTERS) vectors *= 2;
-    return (DepthwiseBlock){ pack, vectors,
+    enum { FILTERS = 32, SUMS = 50 };
+    DepthwiseTile t = depthwise_tile(d, false);
+    int64_t vectors = 1, rows = SUMS / (d->S * t.pack);
+    while (vectors * t.pack < d->K && vectors * t.pack < FILTERS) vectors *= 2;
+    return (DepthwiseBlock){ t, vectors,
                              rows < 1 ? 1 : rows < d->R ? rows : d->R };
 }
 
@@ -391,7 +408,7 @@ static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
 {
     if (convolution_is_depthwise(d)) {
         DepthwiseBlock b = depthwise_block(d);
-        return ceil_div(d->K / b.pack, b.vectors) * ceil_div(d->R, b.rows);
+        return ceil_div(d->K / b.tile.pack, b.vectors) * ceil_div(d->R, b.rows);
     }
     Gemm m = wgrad_gemm(g, d, 1);
     return d->groups * tile_count(m.tile, d->group_k, d->filter);
@@ -419,9 +436,8 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
     int64_t splits = n->attr[CONV_SPLITS].i;
     if (convolution_is_depthwise(&d)) {
         launch_kernel(l, "depthwise_wgrad", splits * wgrad_blocks(g, &d), 256);
-        convolution_constants(n, l, d);
         DepthwiseBlock b = depthwise_block(&d);
-        launch_type_int(l, b.pack);
+        launch_depthwise_tile(n, l, d, b.tile);
         launch_type_int(l, b.vectors);
         launch_type_int(l, b.rows);
     } else {

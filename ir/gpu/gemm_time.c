@@ -194,7 +194,7 @@ int64_t gemm_time(const Gpu *gpu, const Gemm *m)
 // An average of the loops of depthwise kernels, as counted in machine code.
 int64_t depthwise_time(const Gpu *gpu, int64_t products)
 {
-    enum { EACH = 4 };          // instructions of a product
+    enum { EACH = 3 };          // instructions of a product
     if (gpu->clock == 0) return 0;
     int64_t warps = capped_product(products, EACH) / WARP_THREADS;
     return time_at(warps, SCHEDULERS * gpu->clock * gpu->multiprocessors,

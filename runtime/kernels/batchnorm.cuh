@@ -12,6 +12,7 @@
 #include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/load.cuh"
+#include "../support/vec/mul_add.cuh"
 #include "../support/vec/unroll.cuh"
 
 // batchnorm_forward: y = Act((x - mean[c]) / sqrt(variance[c] + epsilon) * weight[c] + bias[c]);
@@ -34,7 +35,7 @@ __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias
         const auto from = load_lazy<V>(x, first);
         Vec<V> to;
         UNROLL for (int j = 0; j < V; j++)
-            to.at[j] = Act::forward((from[first + j] - middle[j]) * factor[j] + shift[j]);
+            to.at[j] = Act::forward(mul_add(from[first + j] - middle[j], factor[j], shift[j]));
         store_vec(y, first, to);
     }
 }

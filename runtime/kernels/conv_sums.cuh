@@ -8,7 +8,7 @@
 // and stores the totals.
 #pragma once
 #include <math.h>
-#include "../support/gemm/mul_add.cuh"
+#include "../support/vec/mul_add.cuh"
 #include "../support/gemm/product.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/load.cuh"

@@ -1,7 +1,7 @@
 // Gradients of a scaled loss: tests that all of them are finite, and adapts the scale.
 #pragma once
 #include <cuda_runtime.h>
-#include "../support/gemm/mul_add.cuh"
+#include "../support/vec/mul_add.cuh"
 #include "../support/net/accumulated.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/last_block.cuh"

@@ -16,7 +16,8 @@ struct Centred {
     List<FACTORS> factor;
     __device__ real operator[](long long i) const
     {
-        const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;
+        constexpr bool SMALL = Shape::COUNT < 1LL << 31;
+        const int c = SMALL ? (int)((unsigned)i % (unsigned)Shape::C) : (int)(i % Shape::C);
         return of(load_vec<1>(x, i), terms<1>(c)).at[0];
     }
     template <int V>

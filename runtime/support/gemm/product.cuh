@@ -21,7 +21,7 @@
 #pragma once
 #include <type_traits>
 #include "../vec/load.cuh"
-#include "mul_add.cuh"
+#include "../vec/mul_add.cuh"
 #include "../vec/real.cuh"
 #include "../vec/unroll.cuh"
 

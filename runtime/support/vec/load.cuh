@@ -4,6 +4,7 @@
 // arrays (slice.cuh) need no copies, and chains of cheap operators need no map.
 #pragma once
 #include <type_traits>
+#include "mul_add.cuh"
 #include "vec.cuh"
 
 // load_vec: the V elements from the i-th on, i a multiple of V; in one pixel if x has channels.
@@ -187,7 +188,8 @@ struct Normalized {
         static_assert(C % V == 0, "a vector is of one pixel");
         Vec<V> v;
         for (int j = 0; j < V; j++)
-            v.at[j] = Act::forward((from.at[j] - t.mean.at[j]) * t.factor.at[j] + t.bias.at[j]);
+            v.at[j] =
+                Act::forward(mul_add(from.at[j] - t.mean.at[j], t.factor.at[j], t.bias.at[j]));
         return v;
     }
 };

@@ -1,7 +1,7 @@
-// The fused multiply-add that inner products need on a GPU.
+// The fused multiply-add, which inner products and normalized elements need on a GPU.
 #pragma once
 #include <cuda_runtime.h>
-#include "../vec/real.cuh"
+#include "real.cuh"
 
 // mul_add: a * b + c.  A GPU rounds once, despite -fmad=false; the host runtime rounds twice.
 #ifndef mul_add
