@@ -209,7 +209,7 @@ static void launch_depthwise_tile(const Node *n, Launch *l, Convolution d,
 // ---- sums of the result -----------------------------------------------------
 
 // Returns the number of runs of tiles, each of several.  One word must hold the
-// counts of their blocks (RunArrivals in runtime/kernels/conv_sums.cuh).
+// counts of their blocks (Summed in runtime/kernels/conv_sums.cuh).
 // Returns 0 if no number of runs fits.
 static int64_t sum_runs(int64_t tiles, int64_t across)
 {

@@ -180,6 +180,7 @@ UNSEEN int open_block(Runner *r)
                       "barriers");
     r->warps_at_block = r->at_block = 0;
     r->block_side ^= 1;
+    r->votes[r->block_side] = false;
     if (!r->ordered) return r->position;
     order_threads(r->at, r->threads, &r->random);
     enter_warp(r, 0);
@@ -256,7 +257,7 @@ UNSEEN void run_block(Runner *r)
 {
     r->position = r->begun = r->fibers = 0;
     r->warps_at_block = r->warps_ended = 0;
-    r->mixed_block = false;
+    r->mixed_block = r->votes[r->block_side] = false;
     r->turn ^= 1;
     r->block_count++;
     if (r->ordered) order_threads(r->at, r->threads, &r->random);
@@ -297,15 +298,32 @@ UNSEEN bool host_thread_ended()
     return true;
 }
 
-UNSEEN void __syncthreads(HostPlace place)
+UNSEEN static void wait_for_block(Runner *r, HostPlace place)
 {
-    Runner *r = runner_of_thread;
-    if (host_plain) leave_plain(r);
     r->waiting[r->thread].place = place;
     if (!r->at_block && !r->warps_at_block) r->block_place = place;
     else r->mixed_block |= !same_place(place, r->block_place);
     r->at_block++;
     wait(r, &r->meet_block[r->block_side]);
+}
+
+UNSEEN void __syncthreads(HostPlace place)
+{
+    Runner *r = runner_of_thread;
+    if (host_plain) leave_plain(r);
+    wait_for_block(r, place);
+}
+
+// A thread reads its vote's side before it can come to the next barrier, and
+// only that one clears the side.
+UNSEEN int __syncthreads_or(int predicate, HostPlace place)
+{
+    Runner *r = runner_of_thread;
+    if (host_plain) leave_plain(r);
+    bool &vote = r->votes[r->block_side];
+    vote |= predicate != 0;
+    wait_for_block(r, place);
+    return vote;
 }
 
 UNSEEN static void wait_for_warp(Runner *r, unsigned mask,

@@ -45,8 +45,9 @@ static inline void __threadfence()
 // The place where a thread waits: the call and its source line.  It is a
 // default argument, so kernels need not pass it.
 enum HostCall {
-    HOST_NO_CALL, HOST_SYNCTHREADS, HOST_SYNCWARP, HOST_SHFL, HOST_SHFL_UP,
-    HOST_SHFL_DOWN, HOST_SHFL_XOR, HOST_BALLOT, HOST_ANY, HOST_ALL, HOST_GATHER
+    HOST_NO_CALL, HOST_SYNCTHREADS, HOST_SYNCTHREADS_OR, HOST_SYNCWARP,
+    HOST_SHFL, HOST_SHFL_UP, HOST_SHFL_DOWN, HOST_SHFL_XOR, HOST_BALLOT,
+    HOST_ANY, HOST_ALL, HOST_GATHER
 };
 struct HostPlace {
     const char *file;
@@ -55,8 +56,11 @@ struct HostPlace {
 };
 #define HOST_PLACE(call) {__builtin_FILE(), __builtin_LINE(), call}
 
-// Barriers for all threads of the block, or of the warp.
+// Barriers for all threads of the block, or of the warp.  __syncthreads_or also
+// tells if the predicate of any thread was not zero.
 void __syncthreads(HostPlace place = HOST_PLACE(HOST_SYNCTHREADS));
+int __syncthreads_or(int predicate,
+                     HostPlace place = HOST_PLACE(HOST_SYNCTHREADS_OR));
 void __syncwarp(unsigned mask = 0xffffffffu,
                 HostPlace place = HOST_PLACE(HOST_SYNCWARP));
 

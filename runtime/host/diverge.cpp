@@ -9,9 +9,9 @@ namespace {
 enum { MOST_GROUPS = 8, MOST_RANGES = 4 };
 
 const char *const calls[] = {
-    "have ended", "__syncthreads", "__syncwarp", "__shfl_sync",
-    "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__ballot_sync",
-    "__any_sync", "__all_sync", "a warp's gathering"};
+    "have ended", "__syncthreads", "__syncthreads_or", "__syncwarp",
+    "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",
+    "__ballot_sync", "__any_sync", "__all_sync", "a warp's gathering"};
 
 const HostPlace ended = {"", 0, HOST_NO_CALL};
 const HostPlace not_begun = {"", -1, HOST_NO_CALL};

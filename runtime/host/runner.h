@@ -31,6 +31,8 @@ struct Runner {
     int warps_at_block, warps_ended;
     HostPlace warp_place, block_place; // where the first of them waits,
     bool mixed_warp, mixed_block;      // and whether another waits elsewhere
+    int block_side;             // flips at each barrier of the block
+    bool votes[2];              // of __syncthreads_or, by block_side
     bool ordered;               // each phase begins with position 0
     bool failed;
     uint64_t random;            // the random state of the order
@@ -50,7 +52,7 @@ struct Runner {
     // block.  So the blocks of one runner are ordered, and those of two runners
     // are not.
     void *self, *identity[MAX_THREADS];
-    int block_side, turn;
+    int turn;
     uint64_t meet_block[2], meet_warp[MAX_THREADS / WARP][2], finished[2];
 };
 

@@ -10,7 +10,7 @@ struct AdvanceStep {
     StateHeader *header;
     __device__ void operator()() const
     {
-        if (!is_last_block(&header->arrivals) || threadIdx.x > 0) return;
+        if (!count_block(&header->arrivals, gridDim.x)) return;
         header->step += 1;
         header->updates += !header->skip;
     }

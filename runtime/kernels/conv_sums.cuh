@@ -11,6 +11,7 @@
 #include "../support/vec/mul_add.cuh"
 #include "../support/gemm/product.cuh"
 #include "../support/net/header.cuh"
+#include "../support/vec/last_block.cuh"
 #include "../support/vec/load.cuh"
 #include "../support/vec/unroll.cuh"
 
@@ -18,49 +19,9 @@
 template <int V>
 struct ColumnPair { Vec<V> first, second; };
 
-// RunArrivals: counts the blocks of each run that have ended, in fields of one word.  A run whose
-// blocks have all ended counts one more when it is added up.
-template <int GROUPS>
-struct RunArrivals {
-    static constexpr int BITS = GROUPS > 1 ? 64 / GROUPS : 0;
-    static constexpr uint64_t MASK = GROUPS > 1 ? (1ull << BITS) - 1 : ~0ull;
-    // True in the block that ends run `run` of `blocks` blocks.  Every thread calls it once.  The
-    // answer goes through `last` in shared memory, of which the tiles may have left nothing else.
-    static __device__ bool ends(bool &last, uint64_t *arrivals, int run, uint64_t blocks)
-    {
-        __threadfence();
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            const uint64_t before =
-                atomicAdd((unsigned long long *)arrivals, 1ull << run * BITS) >> run * BITS;
-            last = (before & MASK) == blocks - 1;
-        }
-        __syncthreads();
-        __threadfence();
-        const bool ended = last;
-        __syncthreads();
-        return ended;
-    }
-    // True in the block that adds up the last run, which finds `all`; it clears the counts.
-    static __device__ bool ends_all(bool &last, uint64_t *arrivals, int run, uint64_t all)
-    {
-        __threadfence();
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            const uint64_t one = 1ull << run * BITS;
-            last = atomicAdd((unsigned long long *)arrivals, one) + one == all;
-            if (last) *arrivals = 0;
-        }
-        __syncthreads();
-        __threadfence();
-        const bool ended = last;
-        __syncthreads();
-        return ended;
-    }
-};
-
 // tile_totals: take(c, total) for each column c of a block's tile, where a thread has own[j] of
-// column Tile::column(j).  The threads of a column add up in a fixed order, through `room`.
+// column Tile::column(j).  The threads of a column add up in a fixed order, through `room`, whose
+// last contents must have been read before a barrier.
 template <class Tile, class Take>
 static __device__ inline void tile_totals(real *room, const real (&own)[Tile::COLUMNS_EACH],
                                           const Take &take)
@@ -69,7 +30,6 @@ static __device__ inline void tile_totals(real *room, const real (&own)[Tile::CO
     // A column's threads have every 4th row first, or rows of 8 in each warp.
     const int row = Tile::row(0), high = 8 * Tile::ROWS_EACH;
     const int place = Tile::row(1) == row + 1 ? row / 4 : row / high * 8 + row % high;
-    __syncthreads();                    // the room's last contents have been read
     UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j++)
         room[place * Tile::COLUMNS + Tile::column(j)] = own[j];
     __syncthreads();
@@ -106,8 +66,9 @@ struct MomentSums {
         UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++)
             UNROLL for (int j = 0; j < EACH; j++)
                 if (block.row + Tile::row(i) < end) sum[j] += value[i][j];
+        __syncthreads();
         tile_totals<Tile>(room, sum, [=](int c, real total) {
-            middle[c] = n > 0 ? total / n : (real)0;
+            middle[c] = total / (n > 0 ? n : (real)1);
         });
         __syncthreads();
         UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++)
@@ -172,7 +133,9 @@ struct ProductSums {
                 }
             }
         }
+        __syncthreads();
         tile_totals<Tile>(room, slopes, [=](int c, real total) { totals[c] = total; });
+        __syncthreads();
         tile_totals<Tile>(room, products, [=](int c, real total) { take(c, totals[c], total); });
     }
     template <int V>
@@ -191,15 +154,18 @@ struct ProductSums {
 };
 
 // Summed: the map y, whose sums the product makes when it stores it.  The partial sums are those
-// of the tiles, then of the runs: [TILES + GROUPS, 2, C].
+// of the tiles, then of the runs: [TILES + GROUPS, 2, C].  A run has BITS of the header's count for
+// its blocks that have ended, and for one more when it has been added up.
 template <long long C, int GROUPS, class Sums, class Y = real *>
 struct Summed {
     Y y;
     real *partials;
     StateHeader *header;
     Sums sums;
+    static constexpr int BITS = 64 / GROUPS;
     // Adds up `count` pairs from the one at `from` on, and calls take(c, first, second) for each
-    // column.  A pair is of `rows` rows, the first from row `begin` on.
+    // column.  A pair is of `rows` rows, the first from row `begin` on.  The room's last contents
+    // must have been read before a barrier.
     template <int THREADS, class Take>
     __device__ void add_up(real *room, const real *from, int count, long long begin,
                            long long rows, const Take &take) const
@@ -226,7 +192,6 @@ struct Summed {
             }
             if constexpr (SHARING > 1) {
                 real *const words = room + threadIdx.x * WORDS;
-                __syncthreads();
                 UNROLL for (int j = 0; j < V; j++) {
                     words[j] = total.first.at[j];
                     words[V + j] = total.second.at[j];
@@ -259,7 +224,6 @@ struct Summed {
                                       long long rows, const Where &place, const Make &make)
     {
         typedef std::decay_t<decltype(to.y[0])> Stored;
-        typedef RunArrivals<GROUPS> Arrivals;
         static_assert(sizeof tiles >= sizeof(real) * (Tile::THREADS * Tile::COLUMNS_EACH +
                                                       Tile::COLUMNS), "sums fit where tiles were");
         static_assert(sizeof tiles >= sizeof(real) * Tile::THREADS * 9, "so do pairs of columns");
@@ -278,13 +242,15 @@ struct Summed {
             const int column = block.column + c;
             if (column < COLUMNS) to.put(tile, block.group * COLUMNS + column, first, second);
         });
-        bool &last = *(bool *)room;
-        if (!Arrivals::ends(last, &to.header->arrivals, run, (uint64_t)own * ACROSS)) return;
+        uint64_t *const arrivals = &to.header->arrivals;
+        const uint64_t one = 1ull << run * to.BITS;
+        const uint64_t mask = ~0ull >> (64 - to.BITS) << run * to.BITS;
+        const uint64_t blocks = (uint64_t)own * ACROSS * one;
+        if (!__syncthreads_or(count_block(arrivals, blocks, one, mask))) return;
         const auto store = [=](long long c, real first, real second) {
             to.sums.store(c, first, second);
         };
         if constexpr (GROUPS == 1) {
-            if (threadIdx.x == 0) to.header->arrivals = 0;
             to.template add_up<Tile::THREADS>(room, to.partials, count, 0, Tile::ROWS, store);
         } else {
             const long long height = (long long)each * Tile::ROWS;
@@ -295,8 +261,8 @@ struct Summed {
                 });
             uint64_t all = 0;
             for (int i = 0; i < GROUPS; i++)
-                all |= ((uint64_t)min(each, count - i * each) * ACROSS + 1) << i * Arrivals::BITS;
-            if (!Arrivals::ends_all(last, &to.header->arrivals, run, all)) return;
+                all |= ((uint64_t)min(each, count - i * each) * ACROSS + 1) << i * to.BITS;
+            if (!__syncthreads_or(count_block(arrivals, all, one))) return;
             to.template add_up<Tile::THREADS>(room, to.partials + 2 * count * C, GROUPS, 0, height,
                                               store);
         }

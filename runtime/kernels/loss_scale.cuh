@@ -8,7 +8,6 @@
 #include "../support/net/loss_scale.cuh"
 #include "../support/vec/load.cuh"
 #include "../support/vec/real.cuh"
-#include "../support/vec/reduce.cuh"
 #include "../support/vec/unroll.cuh"
 
 // GradientOf: count elements.
@@ -49,8 +48,8 @@ __global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT>
         const long long last_one = vectors * V + own;
         if (last_one < of.count) zero = mul_add(of.at[last_one], (real)0, zero);
     }
-    const int found = block_sum((int)(zero != 0));
-    if (threadIdx.x == 0) bad[blockIdx.x] = found > 0;
+    const int found = __syncthreads_or(zero != 0);
+    if (threadIdx.x == 0) bad[blockIdx.x] = found != 0;
     for (unsigned i = gridDim.x + threadIdx.x; blockIdx.x == 0 && i < (unsigned)parts;
          i += blockDim.x)
         bad[i] = 0;
@@ -73,7 +72,7 @@ static __device__ inline bool is_judge(StateHeader *header, const Overflows<COUN
     if (!is_last_block(&header->arrivals)) return false;
     for (const int *some : bad.of)
         for (int i = (int)threadIdx.x; i < parts; i += (int)blockDim.x) found |= some[i];
-    overflow = block_sum(found) != 0;
+    overflow = __syncthreads_or(found);
     return threadIdx.x == 0;
 }
 

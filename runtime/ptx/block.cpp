@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "operations.h"
 #include "race.h"
 #include "views.h"
 
@@ -73,7 +74,8 @@ void start(Block &b, const uint32_t (&index)[3])
             w.pc[l] = kernel.entry;
             w.lane[l] = w.started >> l & 1 ? Lane::RUNS : Lane::ENDED;
             w.groups[l] = 0;
-            w.seen[l] = 0;
+            w.seen[l] = w.observed[l] = 0;
+            w.fences[l] = {0, 0};
             w.returns[l].clear();
         }
         for (const SpecialSlot &s : kernel.specials)
@@ -83,6 +85,15 @@ void start(Block &b, const uint32_t (&index)[3])
     b.launch->counts.blocks++;
     for (const Warp &w : b.warps)
         b.launch->counts.threads += (uint64_t)__builtin_popcount(w.started);
+}
+
+// The result of bar.red.or: true if a lane's predicate is.
+void vote(Block &b, const Instruction &i)
+{
+    bool any = false;
+    for (const Warp &w : b.warps) any |= (predicate_of(w, i, 1) & w.alive) != 0;
+    for (Warp &w : b.warps)
+        put_predicate(w, i.slot[0], any ? ALL_LANES : 0, w.alive);
 }
 
 // All lanes that live wait at a barrier: it must be the same one.
@@ -100,6 +111,8 @@ void pass_barrier(Block &b)
             w.lane[l] = Lane::RUNS;
             w.pc[l]++;
         }
+    const Instruction &i = code[(size_t)at];
+    if (i.results > 0) vote(b, i);
     for (Warp &w : b.warps) w.epoch++;
     if (b.launch->views) Views::pass_barrier(b);
 }

@@ -257,6 +257,8 @@ void add_control_forms(Forms &forms)
     for (const char *name :
          {"bar.sync", "barrier.sync", "barrier.sync.aligned"})
         forms[name] = {do_nothing, "n", Group::CONTROL, Flow::BARRIER};
+    forms["bar.red.or.pred"] = {do_nothing, "p|np", Group::CONTROL,
+                                Flow::BARRIER};
     for (const char *name : {"membar.gl", "membar.sys", "fence.acq_rel.gpu",
                              "fence.sc.gpu", "fence.acq_rel.sys"})
         forms[name] = {fence, "", Group::CONTROL};

@@ -377,12 +377,12 @@ void atomic(Warp &w, const Instruction &i, Mask lanes)
         if (!(lanes >> l & 1)) continue;
         T old, now;
         bool views = has_views(w, space);
-        if (views) w.block->launch->views->settle(w, at[l], sizeof old);
+        if (views) w.block->launch->views->settle(w, l, at[l], sizeof old);
         memcpy(&old, where[l], sizeof old);
         now = F::of(old, operand[l]);
         memcpy(where[l], &now, sizeof now);
         if (views)
-            w.block->launch->views->replaced(at[l], sizeof old,
+            w.block->launch->views->replaced(w, l, at[l], sizeof old,
                                              (unsigned char *)&old);
         if (has_result && i.slot[0] != NO_SLOT) w.at<T>(i.slot[0])[l] = old;
     }
@@ -401,12 +401,12 @@ void compare_and_swap(Warp &w, const Instruction &i, Mask lanes)
         if (!(lanes >> l & 1)) continue;
         T old;
         bool views = has_views(w, space);
-        if (views) w.block->launch->views->settle(w, at[l], sizeof old);
+        if (views) w.block->launch->views->settle(w, l, at[l], sizeof old);
         // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
         memcpy(&old, where[l], sizeof old);
         if (old == wanted[l]) memcpy(where[l], &next[l], sizeof(T));
         if (views)
-            w.block->launch->views->replaced(at[l], sizeof old,
+            w.block->launch->views->replaced(w, l, at[l], sizeof old,
                                              (unsigned char *)&old);
         if (i.slot[0] != NO_SLOT) w.at<T>(i.slot[0])[l] = old;
     }

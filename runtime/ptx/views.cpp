@@ -43,46 +43,46 @@ void Views::write(const Warp &w, int lane, uint64_t at, size_t bytes,
 {
     Stores &own = waiting[w.block];
     for (size_t k = 0; k < bytes; k++)
-        own[at + k] = {from[k], w.index * WARP + lane, w.epoch};
+        own[at + k] = {from[k], ++time, w.index * WARP + lane, w.epoch};
 }
 
-void Views::settle(const Warp &w, uint64_t at, size_t bytes)
+void Views::settle(const Warp &w, int lane, uint64_t at, size_t bytes)
 {
     auto own = waiting.find(w.block);
     if (own == waiting.end()) return;
-    for (size_t k = 0; k < bytes; k++) {
-        auto store = own->second.find(at + k);
-        if (store == own->second.end()) continue;
-        arrive(at + k, store->second.value);
-        own->second.erase(store);
+    const Fence &fence = w.fences[lane];
+    Stores &stores = own->second;
+    for (auto s = stores.begin(); s != stores.end();) {
+        const Store &store = s->second;
+        bool is_own = store.thread == w.index * WARP + lane;
+        if (store.barriers < fence.barriers ||
+            (is_own && store.time < fence.time) ||
+            (s->first >= at && s->first < at + bytes)) {
+            arrive(s->first, store.value);
+            s = stores.erase(s);
+        } else {
+            ++s;
+        }
     }
 }
 
-void Views::replaced(uint64_t at, size_t bytes, const unsigned char *before)
+void Views::replaced(Warp &w, int lane, uint64_t at, size_t bytes,
+                     const unsigned char *before)
 {
     ++time;
     for (size_t k = 0; k < bytes; k++)
         changes[at + k].push_back({time, before[k]});
+    w.observed[lane] = time;
 }
 
 void Views::fence(Warp &w, Mask lanes)
 {
-    auto own = waiting.find(w.block);
-    if (own != waiting.end()) {
-        Stores &stores = own->second;
-        for (auto s = stores.begin(); s != stores.end();) {
-            int lane = s->second.thread - w.index * WARP;
-            bool is_own = lane >= 0 && lane < WARP && lanes >> lane & 1;
-            if (is_own || s->second.barriers < w.epoch) {
-                arrive(s->first, s->second.value);
-                s = stores.erase(s);
-            } else {
-                ++s;
-            }
-        }
+    ++time;
+    for (int l = 0; l < WARP; l++) {
+        if (!(lanes >> l & 1)) continue;
+        w.fences[l] = {time, w.epoch};
+        w.seen[l] = std::max(w.seen[l], w.observed[l]);
     }
-    for (int l = 0; l < WARP; l++)
-        if (lanes >> l & 1) w.seen[l] = time;
 }
 
 void Views::pass_barrier(Block &b)

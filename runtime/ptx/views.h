@@ -3,14 +3,15 @@
 // Blocks that exchange values through global memory need fences.  Without one a
 // GPU may show a store late, or an old value to a load.  Here it always does:
 //
-//   * A store waits in its block until a fence: of its own thread, or of one
-//     that has passed a barrier after the store.
-//   * A load gets the newest value that was visible at the last fence of its
-//     thread, or of a thread with which it has passed a barrier since.  It
-//     always sees stores of its own block.
+//   * A store waits in its block until an atomic after a fence: both of one
+//     thread, which made the store, or passed a barrier between it and the
+//     fence.
+//   * A load gets the newest value that was visible at an atomic with a fence
+//     after it: both of its thread, or of one with which it has passed a
+//     barrier since.  It always sees stores of its own block.
 //   * An atomic acts at once.
 //   * One block stops at its first atomic until all others have passed theirs.
-//     It is the last in a count of blocks, and its first fence is the oldest.
+//     It is the last in a count of blocks.
 //     Another block stops after its atomic until that one has ended.
 //
 // Each is allowed by the PTX memory model.  All stores arrive when the launch
@@ -35,10 +36,12 @@ public:
     void write(const Warp &w, int lane, uint64_t at, size_t bytes,
                const unsigned char *from);
 
-    // Before an atomic: the lane's block has no waiting store to the bytes.
-    void settle(const Warp &w, uint64_t at, size_t bytes);
+    // Before a lane's atomic: its block has no waiting store to the bytes, and
+    // none that the lane's last fence has ordered.
+    void settle(const Warp &w, int lane, uint64_t at, size_t bytes);
     // After it, with the bytes that it has replaced.
-    void replaced(uint64_t at, size_t bytes, const unsigned char *before);
+    void replaced(Warp &w, int lane, uint64_t at, size_t bytes,
+                  const unsigned char *before);
 
     void fence(Warp &w, Mask lanes);
     static void pass_barrier(Block &b);
@@ -49,6 +52,7 @@ public:
 private:
     struct Store {
         unsigned char value;
+        uint64_t time;
         int      thread;
         uint32_t barriers;          // that its block had passed
     };

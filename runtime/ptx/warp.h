@@ -76,6 +76,12 @@ struct Copy {
     int      filled[WARP];          // bytes that are read; the rest is 0
 };
 
+// A fence of a lane: its time, and the barriers that its block had passed.
+struct Fence {
+    uint64_t time;
+    uint32_t barriers;
+};
+
 enum class Lane : uint8_t { RUNS, AT_BARRIER, AT_SYNC, HELD, ENDED };
 
 struct Warp {
@@ -95,7 +101,9 @@ struct Warp {
     Doubts doubts;
     uint32_t epoch;                 // barriers passed
     uint32_t meetings;              // and of the warp alone
-    uint64_t seen[WARP];            // of each lane's last fence: views.h
+    // views.h: the times that lanes see, and those of their last atomics.
+    uint64_t seen[WARP], observed[WARP];
+    Fence    fences[WARP];
 
     template <class T>
     T *at(int32_t slot)

@@ -28,10 +28,10 @@ HEADER = 256
 NET = """net probe {
     input image : f32[4, 4, 2]
     input label : class[4, 4, 3]
-    input gain  : f32[1, 1, 1]
+    input gain  : f32[1, 1, 2]
     x = image -> conv(3, 3, bias = false) -> batchnorm -> relu
     logits = x -> conv(3, 1)
-    side = gain -> conv(1, 1, init = 0.5)
+    side = gain -> conv(2, 1, groups = 2, init = 0.5)
     output logits
     loss   softmax_cross_entropy(logits, label, weight = 0.5)
     loss   mse(side, gain)

@@ -3,12 +3,13 @@
 //
 //     scale STEPS STATE [FROM]
 //
-// g: a good batch, the next of an endless row; o: one whose loss is finite, but not its
-// gradients where the loss is scaled by more than 1024; n: one whose loss is not finite;
-// f: one whose gradients are too large for f16 where the loss is scaled by more than 16384;
-// h: a good batch of no row; s: the state is exported, forgotten, and imported again.  With
-// ACCUM letters are calls of accum, and | is apply.  FROM is the state to begin with.  After
-// each training step a line: steps, updates, samples, the scale of the next step.
+// g: a good batch, the next of an endless row; o: one whose loss is finite, but not the
+// second element of a gradient where the loss is scaled by more than 1024; n: one whose
+// loss is not finite; f: one whose gradients are too large for f16 where the loss is
+// scaled by more than 16384; h: a good batch of no row; s: the state is exported,
+// forgotten, and imported again.  With ACCUM letters are calls of accum, and | is apply.
+// FROM is the state to begin with.  After each training step a line: steps, updates,
+// samples, the scale of the next step.
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@ enum { PIXELS = 4 * 4, NUMBERS = PIXELS * 2 };
 typedef struct Batch {
     float image[PROBE_BATCH][NUMBERS];
     int32_t label[PROBE_BATCH][PIXELS];
-    float gain[PROBE_BATCH];
+    float gain[PROBE_BATCH][2];
 } Batch;
 
 int planted = -1;
@@ -48,11 +49,12 @@ static Batch batch_of(unsigned number, char kind)
             b.image[n][i] = (float)(x >> 8) / 8388608.0f - 1.0f;
             b.label[n][i / 2] = (int32_t)(x >> 16) % 3;
         }
-        b.gain[n] = (float)(x >> 8) / 8388608.0f;
+        b.gain[n][0] = (float)(x >> 8) / 8388608.0f;
+        b.gain[n][1] = b.gain[n][0] / 2;
     }
-    if (kind == 'f') b.gain[PROBE_BATCH - 1] = 10;
-    if (kind == 'o') b.gain[PROBE_BATCH - 1] = 1e18f;
-    if (kind == 'n') b.gain[0] = NAN;
+    if (kind == 'f') b.gain[PROBE_BATCH - 1][1] = 20;
+    if (kind == 'o') b.gain[PROBE_BATCH - 1][1] = 1.5e18f;
+    if (kind == 'n') b.gain[0][0] = NAN;
     return b;
 }
 
@@ -89,10 +91,10 @@ static void take(char kind, unsigned number)
 {
     const Batch b = batch_of(number, kind);
 #ifdef ACCUM
-    expect(!probe_accum(&net, b.image[0], sizeof b.image, b.label[0], sizeof b.label, b.gain,
+    expect(!probe_accum(&net, b.image[0], sizeof b.image, b.label[0], sizeof b.label, b.gain[0],
                         sizeof b.gain), "accum failed");
 #else
-    expect(!probe_train(&net, b.image[0], sizeof b.image, b.label[0], sizeof b.label, b.gain,
+    expect(!probe_train(&net, b.image[0], sizeof b.image, b.label[0], sizeof b.label, b.gain[0],
                         sizeof b.gain), "train failed");
     tell();
 #endif

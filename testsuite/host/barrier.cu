@@ -1,5 +1,6 @@
 // Barriers and shared memory: writes before __syncthreads are visible to all threads after it,
-// whatever the shape of the block. The same holds where blocks run side by side.
+// whatever the shape of the block. The same holds where blocks run side by side. A vote counts at
+// its own barrier alone.
 #include <cuda_runtime.h>
 #include "expect.h"
 
@@ -40,6 +41,21 @@ __global__ void transpose(int *y, const int *x)
     tile[plane][h][w] = x[base + (plane * 8 + h) * 8 + w];
     __syncthreads();
     y[base + (plane * 8 + h) * 8 + w] = tile[plane][w][h];
+}
+
+// y[i] = rounds, of five, in which a thread of the block votes. Block b has a voter in rounds below b.
+__global__ void vote(int *y)
+{
+    __shared__ int before;
+    const int t = (int)threadIdx.x;
+    int rounds = 0;
+    for (int round = 0; round < 5; round++) {
+        if (t == 0) before = round;
+        rounds += __syncthreads_or(t == 7 * round && round < (int)blockIdx.x ? 4 : 0);
+        if (before != round) rounds = -100;
+        __syncthreads();
+    }
+    y[blockIdx.x * blockDim.x + threadIdx.x] = rounds + __syncthreads_or(0) + __syncthreads_or(t > 0);
 }
 
 // No barrier at all: every thread of every block runs exactly once.
@@ -92,6 +108,15 @@ static void test_shapes(int *x, int *y, cudaStream_t stream)
     EXPECT(wrong == 0);
 }
 
+static void test_vote(int *y, cudaStream_t stream)
+{
+    LAUNCH(-1, vote, 7, 70, y);
+    EXPECT_SUCCESS(cudaGetLastError());
+    int wrong = 0;
+    for (int i = 0; i < 7 * 70; i++) wrong += y[i] != (i / 70 < 5 ? i / 70 : 5) + 1;
+    EXPECT(wrong == 0);
+}
+
 static void test_plain(int *y, cudaStream_t stream)
 {
     for (int i = 0; i < 60000; i++) y[i] = i;
@@ -115,6 +140,7 @@ int main()
     test_mirror<1>(x, y, stream);
     test_block_sum(stream);
     test_shapes(x, y, stream);
+    test_vote(y, stream);
     test_plain(y, stream);
     EXPECT_SUCCESS(cudaFree(x));
     EXPECT_SUCCESS(cudaFree(y));

@@ -1,5 +1,5 @@
-// Races, values that nobody wrote, and loads that nvcc moves up: small kernels, each with the words
-// that the interpreter must say, or none.
+// Races, values that nobody wrote, loads that nvcc moves up, values of other blocks. Small kernels,
+// each with the words that the interpreter must say, or none.
 #include <cstdio>
 #include <cstring>
 
@@ -19,6 +19,23 @@ struct Case {
 // Thread 0 alone, then the others
 #define FIRST "setp.eq.u32 %p0, %r0, 0;\n"
 #define WAIT "bar.sync 0;\n"
+// Two threads of each block store a 1, and %r6 says how many ones the blocks have stored.  Thread 0
+// counts the blocks.  All threads of the last one must find the ones.
+#define ONES                                                                                       \
+    "mov.u32 %r4, %ctaid.x;\nmul.lo.u32 %r1, %r4, 8;\ncvt.u64.u32 %d2, %r1;\n"                      \
+    "add.s64 %d2, %d0, %d2;\nmov.u32 %r5, 1;\nmov.u32 %r6, 6;\nmov.u32 %r3, 9;\n"                   \
+    "setp.eq.u32 %p0, %r0, 0;\nsetp.eq.u32 %p1, %r0, 33;\n@%p0 st.global.u32 [%d2], %r5;\n"        \
+    "@%p1 st.global.u32 [%d2+4], %r5;\n"
+#define FENCE "@%p0 membar.gl;\n"
+#define COUNT "@%p0 atom.global.inc.u32 %r3, [%d0+4096], 2;\n"
+#define LAST                                                                                       \
+    "setp.eq.u32 %p2, %r3, 2;\n{ .reg .pred %p1; mov.pred %p1, %p2;\n"                             \
+    "bar.red.or.pred %p2, 0, %p1; }\n@!%p2 bra END;\n"
+#define FIND                                                                                       \
+    "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d0];\nld.global.v2.u32 {%r14, %r15}, [%d0+16];\n" \
+    "add.u32 %r10, %r10, %r11;\nadd.u32 %r10, %r10, %r12;\nadd.u32 %r10, %r10, %r13;\n"            \
+    "add.u32 %r10, %r10, %r14;\nadd.u32 %r10, %r10, %r15;\n"                                       \
+    "setp.ne.u32 %p3, %r10, %r6;\n@%p3 trap;\nEND:"
 #define SPECULATED "@%p0 st.shared.u32 [%r8], %r0;\nld.shared.u32 %r3, [%r8];\n"
 
 const Case cases[] = {
@@ -113,12 +130,32 @@ const Case cases[] = {
     {"atomics are no race", "atom.global.add.u32 %r3, [%d0], 1;", "", 64, 3},
     {"blocks with atomics may wait for each other",
      AT(4) "st.global.u32 [%d2], %r9;\natom.global.add.u32 %r3, [%d0+4096], 1;", "", 64, 2},
+
+    // ---- values of other blocks ----
+    {"fences around a count", ONES WAIT FENCE COUNT FENCE LAST FIND, "", 64, 3},
+    {"no fence before it", ONES WAIT COUNT FENCE LAST FIND, "a trap", 64, 3},
+    {"no fence after it", ONES WAIT FENCE COUNT LAST FIND, "a trap", 64, 3},
+    {"no barrier before the fence", ONES FENCE COUNT FENCE LAST FIND, "a trap", 64, 3},
+    {"a fence of others, and no barrier", ONES "membar.gl;\n" COUNT FENCE LAST FIND, "a trap", 64, 3},
+    {"a fence of others, and a barrier after it", ONES "@!%p0 membar.gl;\n" WAIT COUNT FENCE LAST FIND,
+     "a trap", 64, 3},
+    {"a fence after the vote, of thread 0 alone", ONES WAIT FENCE COUNT LAST FENCE FIND, "a trap", 64, 3},
+    {"one fence before two counts",
+     ONES WAIT FENCE "@%p0 atom.global.add.u32 %r7, [%d0+4100], 1;\n" COUNT FENCE LAST FIND, "", 64, 3},
+    {"stores between two counts",
+     FIRST FENCE "@%p0 atom.global.add.u32 %r7, [%d0+4100], 1;\n" ONES WAIT COUNT FENCE LAST FIND,
+     "a trap", 64, 3},
+    {"a vote is of all threads",
+     "setp.eq.u32 %p0, %r0, 40;\nbar.red.or.pred %p1, 0, %p0;\n@!%p1 trap;\n"
+     "bar.red.or.pred %p1, 0, !%p1;\n@%p1 trap;", "", 64},
+    {"a vote is a barrier", AT(4) FIRST "st.shared.u32 [%r2], %r0;\nbar.red.or.pred %p1, 0, %p0;\n"
+                                        "ld.shared.u32 %r3, [%r8+4];\nst.global.u32 [%d2], %r3;", ""},
 };
 
 int check(const Case &c)
 {
     Options options;
-    options.find_races = true;
+    options.find_races = options.check_fences = true;
     std::string said;
     try {
         run_small_kernel(c.name, c.body, c.threads, c.blocks, options);
