@@ -54,7 +54,7 @@ class Kernel:
         return min(outer, key=lambda each: each[1] - each[0], default=None)
 
     def last_block(self):
-        """The instructions after an atomic and the exit behind it: only the last block runs them."""
+        """The instructions after an atomic and the exit after it: only the last block runs them."""
         counted = False
         for number, (_, text) in enumerate(self.body):
             counted = counted or opcode(text).startswith("ATOM")
