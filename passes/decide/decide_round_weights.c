@@ -2,15 +2,15 @@
 // step takes less time with them.  They take 2 bytes a weight.  So the
 // option --prefer memory excludes them, and so does level 0 of a budget
 // (decide_prologue.c).  The default, balanced, takes them if the peak grows by
-// at most a fiftieth.  The peak is that of the later passes on copies of the
-// graph, with all values on load and without a search for offsets.
+// at most 4 %.  The peak is that of the later passes on copies of the graph,
+// with all values on load and without a search for offsets.
 #include "decide_round_weights.h"
 #include "../../ir/base/sizes.h"
 #include "../../ir/dtype.h"
 #include "../../ir/gpu/gpu_model.h"
 #include "../trial.h"
 
-enum { GROWTH = 50 };           // balanced: the peak may grow by 1/50
+enum { GROWTH = 25 };           // balanced: the peak may grow by 1/25
 
 static Graph *copy_of(const Graph *g, Arena *arena)
 {
