@@ -14,15 +14,13 @@
 //       conv.dgrad_products(%29, %11, %10, %5, %6, %7, header) act=relu
 //
 // Each block adds up its tile as it is stored, from registers: the map is not
-// read again (runtime/kernels/conv_sums.cuh).  Backward, the launch must
-// already read the norm's operand, for a mask computed on load, so no value
-// lives longer.
-// A launch whose partial sums would raise the peak, in the order of the source,
-// stays as it is.
+// read again (runtime/kernels/conv_sums.cuh).  Backward, the launch reads the
+// norm's operand, which the norm's gradient reads next.
 //
 // This pass changes rounding: sums have the order of tiles, and each tile its
-// own mean.  Shapes fix the order and, on tensor cores, the GPU's tiles.  No
-// budget changes it.
+// own mean.  Shapes fix the order and, on tensor cores, the GPU's tiles.  The
+// pass looks at neither the peak nor stored values, so that no budget and no
+// scale of the loss changes a bit.
 #include "pass.h"
 
 // True if all other operands of `sums` are made before node i.
