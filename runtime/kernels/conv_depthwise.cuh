@@ -80,8 +80,8 @@ struct Scatter {
 };
 
 // each_tap: calls take(p, q, r, s, x) for each element x that a tile reads, in order.  Result p, q
-// of the tile takes it by tap r, s.  The first element is at row h, column w of a map that begins at
-// `map`; its pixels are `step` apart.  Elements outside are zero.
+// of the tile takes it by tap r, s.  The first element is at row h, column w of a map that begins
+// at `map`; its pixels are `step` apart.  Elements outside are zero.
 template <class Down, class Across, int R, int S, int V, class Load, class Take>
 static __device__ inline void each_tap(const Load &load, long long map, int h, int w, int height,
                                        int width, int step, const Take &take)
