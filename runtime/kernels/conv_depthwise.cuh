@@ -113,9 +113,9 @@ __global__ void __launch_bounds__(256)
     constexpr int DOWN = (P + HEIGHT - 1) / HEIGHT, ACROSS = (Q + WIDTH - 1) / WIDTH, VECS = K / V;
     constexpr long long count = Shape::N * DOWN * ACROSS * VECS;
     typedef Gather<HEIGHT, R, (int)Shape::STRIDE_H, (int)Shape::DILATION_H, (int)Shape::PAD_TOP>
-        Rows;
+        Down;
     typedef Gather<WIDTH, S, (int)Shape::STRIDE_W, (int)Shape::DILATION_W, (int)Shape::PAD_LEFT>
-        Columns;
+        Across;
     FOR_EACH(thread, count) {
         const CountIndex<count> i = (CountIndex<count>)thread, tile = i / VECS;
         const int k = (int)(i % VECS) * V, q = (int)(tile % ACROSS) * WIDTH;
@@ -123,8 +123,8 @@ __global__ void __launch_bounds__(256)
         const long long n = tile / ACROSS / DOWN;
         const FilterTaps<Shape, V, 72, const real *> taps(weight, k);
         Vec<V> sum[HEIGHT][WIDTH] = {};
-        each_tap<Rows, Columns, R, S, V>(
-            channel_loader<V>(x, c), n * H * W * C + c, Rows::begin(p), Columns::begin(q), H, W, C,
+        each_tap<Down, Across, R, S, V>(
+            channel_loader<V>(x, c), n * H * W * C + c, Down::begin(p), Across::begin(q), H, W, C,
             [&](int a, int b, int r, int s, const Vec<V> &v) {
                 for (int j = 0; j < V; j++)
                     sum[a][b].at[j] = mul_add(taps(j, r, s), v.at[j], sum[a][b].at[j]);
@@ -157,9 +157,9 @@ __global__ void __launch_bounds__(256)
     constexpr int EACH = K / C;
     constexpr long long count = Shape::N * DOWN * ACROSS * VECS;
     typedef Scatter<HEIGHT, R, (int)Shape::STRIDE_H, (int)Shape::DILATION_H, (int)Shape::PAD_TOP>
-        Rows;
+        Down;
     typedef Scatter<WIDTH, S, (int)Shape::STRIDE_W, (int)Shape::DILATION_W, (int)Shape::PAD_LEFT>
-        Columns;
+        Across;
     FOR_EACH(thread, count) {
         const CountIndex<count> i = (CountIndex<count>)thread, tile = i / VECS;
         const int c = (int)(i % VECS) * V, w = (int)(tile % ACROSS) * WIDTH;
@@ -168,8 +168,8 @@ __global__ void __launch_bounds__(256)
         Vec<V> sum[HEIGHT][WIDTH] = {};
         for (int k = c * EACH; k < (c + 1) * EACH; k++) {
             const FilterTaps<Shape, V, 72, Weights> taps(weight, k);
-            each_tap<Rows, Columns, R, S, V>(
-                channel_loader<V>(dy, k), n * P * Q * K + k, Rows::begin(h), Columns::begin(w), P,
+            each_tap<Down, Across, R, S, V>(
+                channel_loader<V>(dy, k), n * P * Q * K + k, Down::begin(h), Across::begin(w), P,
                 Q, K, [&](int a, int b, int r, int s, const Vec<V> &v) {
                     for (int j = 0; j < V; j++)
                         sum[a][b].at[j] = mul_add(taps(j, r, s), v.at[j], sum[a][b].at[j]);
@@ -205,9 +205,9 @@ __global__ void __launch_bounds__(256) depthwise_wgrad(Result dw, Result db, DY 
     constexpr int COLUMNS = (K / V + WIDE - 1) / WIDE;
     constexpr long long ALL = Shape::N * DOWN * ACROSS, RUN = (ALL + SPLITS - 1) / SPLITS;
     typedef Gather<HEIGHT, ROWS, (int)Shape::STRIDE_H, (int)Shape::DILATION_H, (int)Shape::PAD_TOP>
-        Rows;
+        Down;
     typedef Gather<WIDTH, S, (int)Shape::STRIDE_W, (int)Shape::DILATION_W, (int)Shape::PAD_LEFT>
-        Columns;
+        Across;
     __shared__ real partial[V][256];
     const int column = (int)threadIdx.x % WIDE, lane = (int)threadIdx.x / WIDE;
     const int k = ((int)(blockIdx.x % COLUMNS) * WIDE + column) * V, c = k / (K / C);
@@ -231,9 +231,9 @@ __global__ void __launch_bounds__(256) depthwise_wgrad(Result dw, Result db, DY 
                         slope[a][b] = slopes(own + (a * Q + b) * K);
                     for (int j = 0; j < V; j++) sums[TAPS].at[j] += slope[a][b].at[j];
                 }
-            each_tap<Rows, Columns, ROWS, S, V>(
-                pixels, n * H * W * C + c, Rows::begin(p) + first * (int)Shape::DILATION_H,
-                Columns::begin(q), H, W, C, [&](int a, int b, int r, int s, const Vec<V> &v) {
+            each_tap<Down, Across, ROWS, S, V>(
+                pixels, n * H * W * C + c, Down::begin(p) + first * (int)Shape::DILATION_H,
+                Across::begin(q), H, W, C, [&](int a, int b, int r, int s, const Vec<V> &v) {
                     for (int j = 0; j < V; j++)
                         sums[r * S + s].at[j] =
                             mul_add(slope[a][b].at[j], v.at[j], sums[r * S + s].at[j]);
