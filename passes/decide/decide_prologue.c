@@ -361,7 +361,9 @@ static int find_recomputed(const Graph *g, const PassOptions *o,
             least.arena_bytes <= o->budget)
             continue;
         Outcome tried = outcome_of(g, &trial, level, compile, NULL);
-        if (!is_better_outcome(&tried, &least, o->budget)) continue;
+        if (tried.arena_bytes > o->budget ||
+            !is_better_outcome(&tried, &least, o->budget))
+            continue;
         least = tried;
         best = level;
     }
