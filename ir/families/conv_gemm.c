@@ -182,7 +182,8 @@ static DepthwiseTile depthwise_tile(const Convolution *d, bool dgrad)
     enum { SIDE = 4, PACK = 2 };
     bool packs = d->K == d->C && d->C % PACK == 0;
     // Several filters of a channel need registers for their sums over it.
-    DepthwiseTile t = { d->K == d->C ? SIDE : SIDE / 2, SIDE, packs ? PACK : 1 };
+    DepthwiseTile t = { d->K == d->C ? SIDE : SIDE / 2, SIDE,
+                        packs ? PACK : 1 };
     if (dgrad) {
         int64_t h = d->window.stride[0], w = d->window.stride[1];
         t.height = h < t.height ? t.height / h * h : h;

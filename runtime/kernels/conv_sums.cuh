@@ -19,6 +19,14 @@
 template <int V>
 struct ColumnPair { Vec<V> first, second; };
 
+// ColumnRoom: the layout of the sums of threads that share a column, in shared memory.  The 8 rows
+// of a warp are PITCH elements apart, in different banks.
+template <class Tile>
+struct ColumnRoom {
+    static constexpr int SHARING = Tile::THREADS * Tile::COLUMNS_EACH / Tile::COLUMNS;
+    static constexpr int PITCH = Tile::COLUMNS + 8, SIZE = SHARING * PITCH;
+};
+
 // tile_totals: take(c, total) for each column c of a block's tile, where a thread has own[j] of
 // column Tile::column(j).  The threads of a column add up in a fixed order, through `room`, whose
 // last contents must have been read before a barrier.
@@ -26,16 +34,16 @@ template <class Tile, class Take>
 static __device__ inline void tile_totals(real *room, const real (&own)[Tile::COLUMNS_EACH],
                                           const Take &take)
 {
-    constexpr int SHARING = Tile::THREADS * Tile::COLUMNS_EACH / Tile::COLUMNS;
+    typedef ColumnRoom<Tile> Room;
     // A column's threads have every 4th row first, or rows of 8 in each warp.
     const int row = Tile::row(0), high = 8 * Tile::ROWS_EACH;
     const int place = Tile::row(1) == row + 1 ? row / 4 : row / high * 8 + row % high;
     UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j++)
-        room[place * Tile::COLUMNS + Tile::column(j)] = own[j];
+        room[place * Room::PITCH + Tile::column(j)] = own[j];
     __syncthreads();
     for (int c = (int)threadIdx.x; c < Tile::COLUMNS; c += Tile::THREADS) {
         real total = 0;
-        for (int i = 0; i < SHARING; i++) total += room[i * Tile::COLUMNS + c];
+        for (int i = 0; i < Room::SHARING; i++) total += room[i * Room::PITCH + c];
         take(c, total);
     }
 }
@@ -61,7 +69,7 @@ struct MomentSums {
         constexpr int EACH = Tile::COLUMNS_EACH;
         const long long end = samples * pixels;
         const real n = rows(block.row, Tile::ROWS);
-        real *const middle = room + Tile::THREADS * EACH;
+        real *const middle = room + ColumnRoom<Tile>::SIZE;
         real sum[EACH] = {}, squares[EACH] = {};
         UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++)
             UNROLL for (int j = 0; j < EACH; j++)
@@ -116,7 +124,7 @@ struct ProductSums {
                             const Take &take) const
     {
         constexpr int EACH = Tile::COLUMNS_EACH, V = Tile::template RUN<COLUMNS>;
-        real *const totals = room + Tile::THREADS * EACH;
+        real *const totals = room + ColumnRoom<Tile>::SIZE;
         real slopes[EACH] = {}, products[EACH] = {};
         UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
             const long long row = block.row + Tile::row(i), begin = place(row);
@@ -224,8 +232,8 @@ struct Summed {
                                       long long rows, const Where &place, const Make &make)
     {
         typedef std::decay_t<decltype(to.y[0])> Stored;
-        static_assert(sizeof tiles >= sizeof(real) * (Tile::THREADS * Tile::COLUMNS_EACH +
-                                                      Tile::COLUMNS), "sums fit where tiles were");
+        static_assert(sizeof tiles >= sizeof(real) * (ColumnRoom<Tile>::SIZE + Tile::COLUMNS),
+                      "sums fit where tiles were");
         static_assert(sizeof tiles >= sizeof(real) * Tile::THREADS * 9, "so do pairs of columns");
         constexpr int ACROSS = Block::TILES * (int)(C / COLUMNS);   // blocks of a row of tiles
         const int tile = (int)blockIdx.x / ACROSS, count = (int)gridDim.x / ACROSS;

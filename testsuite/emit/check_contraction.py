@@ -5,8 +5,9 @@
 
 The net is built as the first lines of its file say. By default nvcc contracts a product and its sum
 where it sees both. One kernel then differs from another with the same formula, and the last bits
-depend on passes, budgets and loss scales. Inner products must be joined all the same: they take
-twice as long otherwise. SED is a script for the emitted file. Without nvcc it says so and exits 77.
+depend on passes, budgets and loss scales. Inner products must be joined all the same, since they
+take twice as long otherwise. So must normalized elements, in all kernels alike. SED is a script for
+the emitted file. Without nvcc it says so and exits 77.
 """
 import os
 import re
@@ -16,8 +17,8 @@ import sys
 import tempfile
 
 JOINED = ["conv_forward", "conv_dgrad", "conv_wgrad", "depthwise_forward", "depthwise_dgrad",
-          "depthwise_wgrad"]
-APART = ["batchnorm_forward", "batchnorm_gradient", "batchnorm_commit", "sgd_update", "sgd_move"]
+          "depthwise_wgrad", "batchnorm_forward"]
+APART = ["batchnorm_gradient", "batchnorm_commit", "sgd_update", "sgd_move"]
 
 
 def ptx_of(cnnc, net, edit, folder):
