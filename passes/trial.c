@@ -43,7 +43,7 @@ bool is_better_outcome(const Outcome *a, const Outcome *b, int64_t budget)
 
 // ---- parts of the pipeline --------------------------------------------------
 
-static Graph *copy_without_names(const Graph *g, Arena *arena)
+Graph *nameless_copy(const Graph *g, Arena *arena)
 {
     Graph *copy = graph_copy(g, arena);
     copy->nameless = true;
@@ -67,7 +67,7 @@ static void run_to_offsets(Graph *g, const PassOptions *o, int place,
 Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena)
 {
-    Graph *copy = copy_without_names(ordered, arena);
+    Graph *copy = nameless_copy(ordered, arena);
     known_spend(o->known, copy->node_count, WORK_TRIAL_NODE);
     run_to_offsets(copy, o, pass_place(o, PASS_checkpoint) + 1, together);
     return copy;
@@ -79,16 +79,21 @@ int64_t least_from(Graph *g, const PassOptions *o, int first)
     return plan_least(g);
 }
 
-int64_t time_from(Graph *g, const PassOptions *o, int first)
+int64_t time_of_launches(const Graph *g)
 {
     Outcome outcome = { 0, 0, 0 };
+    add_costs(g, &outcome);
+    return outcome.time;
+}
+
+int64_t time_from(Graph *g, const PassOptions *o, int first)
+{
     int end = pass_place(o, PASS_schedule);
     for (int place = pass_place(o, first); place < end; place++) {
         int i = pass_at(o, place);
         run_pass(g, o, i, o->enabled[i]);
     }
-    add_costs(g, &outcome);
-    return outcome.time;
+    return time_of_launches(g);
 }
 
 void copy_to_host(Graph *g, const PassOptions *o)
@@ -115,7 +120,7 @@ int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
 Graph *ordered_with(const Graph *g, const PassOptions *o,
                     const RematSchedule *schedule, Arena *arena)
 {
-    Graph *copy = copy_without_names(g, arena);
+    Graph *copy = nameless_copy(g, arena);
     copy->decisions.remat_schedule = schedule;
     run_pass(copy, o, PASS_checkpoint, o->enabled[PASS_checkpoint]);
     return copy;
@@ -143,7 +148,7 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
 Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
                       const Offloading *offloading, Arena *arena)
 {
-    Graph *copy = copy_without_names(ordered, arena);
+    Graph *copy = nameless_copy(ordered, arena);
     copy->decisions.offloading = offloading;
     copy_to_host(copy, o);
     return copy;

@@ -20,6 +20,11 @@ Outcome compile_trial(Graph *g, const PassOptions *o, Compile *compile);
 // the smaller arena; of equal arenas the faster one.
 bool is_better_outcome(const Outcome *a, const Outcome *b, int64_t budget);
 
+// Returns a copy of g, in arena, that is never shown.
+Graph *nameless_copy(const Graph *g, Arena *arena);
+// Returns the picoseconds of all launches of g, one by one.
+int64_t time_of_launches(const Graph *g);
+
 // Returns the arena in bytes that the scheduled graph g would have if
 // checkpoint applied this schedule, or none if NULL.  If the arena exceeds
 // `limit`, the result may be less than the arena but exceeds `limit` too.

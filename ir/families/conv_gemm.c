@@ -192,12 +192,6 @@ static DepthwiseTile depthwise_tile(const Convolution *d, bool dgrad)
     return t;
 }
 
-static int64_t depthwise_tiles(const Convolution *d, DepthwiseTile t,
-                               int64_t height, int64_t width)
-{
-    return d->N * ceil_div(height, t.height) * ceil_div(width, t.width);
-}
-
 // Adds the tile as template arguments, after the kernel's constants.
 static void launch_depthwise_tile(const Node *n, Launch *l, Convolution d,
                                   DepthwiseTile t)
@@ -206,6 +200,18 @@ static void launch_depthwise_tile(const Node *n, Launch *l, Convolution d,
     launch_type_int(l, t.pack);
     launch_type_int(l, t.height);
     launch_type_int(l, t.width);
+}
+
+// Launches the forward kernel or the data gradient, a thread for each tile.
+static void launch_depthwise(const Node *n, Launch *l, Convolution d,
+                             bool dgrad)
+{
+    DepthwiseTile t = depthwise_tile(&d, dgrad);
+    int64_t down = ceil_div(dgrad ? d.H : d.P, t.height);
+    int64_t across = ceil_div(dgrad ? d.W : d.Q, t.width);
+    launch_elements(l, dgrad ? "depthwise_dgrad" : "depthwise_forward",
+                    d.N * down * across * ((dgrad ? d.C : d.K) / t.pack));
+    launch_depthwise_tile(n, l, d, t);
 }
 
 // ---- sums of the result -----------------------------------------------------
@@ -279,12 +285,17 @@ bool convolution_rounds(const Graph *g, const Node *n, int k)
            !convolution_is_depthwise(&d);
 }
 
-void convolution_forward_slots(Launch *l, const Node *n)
+void convolution_forward_operands(Launch *l, const Node *n)
 {
-    launch_value(l, n->results[0]);
     launch_load(l, n, 0);
     launch_value(l, n->operands[1]);
     launch_value(l, n->operands[2]);
+}
+
+void convolution_forward_slots(Launch *l, const Node *n)
+{
+    launch_value(l, n->results[0]);
+    convolution_forward_operands(l, n);
     launch_result_type(l, n->results[0]);
     launch_operand_type(l, n->operands[1]);
 }
@@ -293,10 +304,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
-        DepthwiseTile t = depthwise_tile(&d, false);
-        launch_elements(l, "depthwise_forward",
-                        depthwise_tiles(&d, t, d.P, d.Q) * (d.K / t.pack));
-        launch_depthwise_tile(n, l, d, t);
+        launch_depthwise(n, l, d, false);
     } else {
         Gemm m = forward_gemm(g, &d);
         launch_gemm(n, l, "conv_forward", d, &m);
@@ -308,9 +316,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
         return;
     }
     TypeArg type = launch_summed(g, n, l, forward_tiles(g, &d));
-    launch_load(l, n, 0);
-    launch_value(l, n->operands[1]);
-    launch_value(l, n->operands[2]);
+    convolution_forward_operands(l, n);
     launch_type_as(l, type);
     launch_operand_type(l, n->operands[1]);
 }
@@ -375,10 +381,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
-        DepthwiseTile t = depthwise_tile(&d, true);
-        launch_elements(l, "depthwise_dgrad",
-                        depthwise_tiles(&d, t, d.H, d.W) * (d.C / t.pack));
-        launch_depthwise_tile(n, l, d, t);
+        launch_depthwise(n, l, d, true);
     } else {
         launch_dgrad_gemm(n, l, d);
     }

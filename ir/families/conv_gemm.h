@@ -69,6 +69,8 @@ enum {
 // Rules of the parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
+// Adds the operands of conv_forward, with the type of the map.
+void convolution_forward_operands(Launch *l, const Node *n);
 // Adds the values of conv_forward, and their types.
 void convolution_forward_slots(Launch *l, const Node *n);
 // Kernel.rounds of all but weight gradients.

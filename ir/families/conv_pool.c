@@ -153,8 +153,7 @@ static Launch *launch(const Graph *g, const Node *n, const Node *pool,
     launch_act(l, pool);
     launch_value(l, pool->results[0]);
     launch_value(l, pool->result_count > 1 ? pool->results[1] : NONE);
-    launch_load(l, n, 0);
-    for (int k = 1; k < 3; k++) launch_value(l, n->operands[k]);
+    convolution_forward_operands(l, n);
     launch_result_type(l, pool->results[0]);
     launch_operand_type(l, n->operands[1]);
     return windows;

@@ -161,8 +161,7 @@ static void sort_choices(Prologues *p)
 // Returns a copy of the graph, in arena, with these choices.
 static Graph *copy_with(const Prologues *p, const uint8_t *how, Arena *arena)
 {
-    Graph *copy = graph_copy(p->g, arena);
-    copy->nameless = true;
+    Graph *copy = nameless_copy(p->g, arena);
     copy->decisions.prologue = how;
     return copy;
 }
@@ -285,12 +284,16 @@ bool has_prologues(const Graph *g)
     return false;
 }
 
+bool stores_least(const Graph *g, const PassOptions *o)
+{
+    return o->prefer == PREFER_MEMORY ||
+           (has_limit(o) && g->decisions.stored_level == 0);
+}
+
 PassDecision decide_prologue(Graph *g, const PassOptions *o)
 {
     if (has_prologues(g)) return PASS_IS_LEFT_OUT;
-    if (o->prefer == PREFER_MEMORY || g->facts & IS_SCHEDULED ||
-        (has_limit(o) && g->decisions.stored_level == 0))
-        return PASS_RUNS;
+    if (stores_least(g, o) || g->facts & IS_SCHEDULED) return PASS_RUNS;
     Arena *arena = arena_new();
     Prologues p = { .g = g, .o = o, .fused = graph_copy(g, arena) };
     lower_fused(&p);

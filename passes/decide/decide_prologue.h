@@ -7,6 +7,10 @@
 // True if fuse_prologue has run on g, which was read from its text.
 bool has_prologues(const Graph *g);
 
+// True if nothing is stored to save time: with --prefer memory, or at level 0
+// of a budget.
+bool stores_least(const Graph *g, const PassOptions *o);
+
 // The decision of fuse_prologue: sets g->decisions.prologue.
 PassDecision decide_prologue(Graph *g, const PassOptions *o);
 

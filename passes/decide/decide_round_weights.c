@@ -5,36 +5,19 @@
 // at most 4 %.  The peak is that of the later passes on copies of the graph,
 // with all values on load and without a search for offsets.
 #include "decide_round_weights.h"
-#include "../../ir/base/sizes.h"
+#include "decide_prologue.h"
 #include "../../ir/dtype.h"
-#include "../../ir/gpu/gpu_model.h"
 #include "../trial.h"
 
 enum { GROWTH = 25 };           // balanced: the peak may grow by 1/25
 
-static Graph *copy_of(const Graph *g, Arena *arena)
-{
-    Graph *copy = graph_copy(g, arena);
-    copy->nameless = true;
-    return copy;
-}
-
-static int64_t time_of(const Graph *g)
-{
-    int64_t time = 0;
-    for (NodeId i = 0; i < g->node_count; i++)
-        if (is_launch(&g->nodes[i]))
-            time = capped_sum(time,
-                              node_time(g, &g->nodes[i], graph_gpu(g)));
-    return time;
-}
-
 static bool saves_time(const Graph *g, const PassOptions *o)
 {
     Arena *arena = arena_new();
-    Graph *copy = copy_of(g, arena);
+    Graph *copy = nameless_copy(g, arena);
     pass_round_weights(copy, o);
-    bool saves = copy->node_count > g->node_count && time_of(copy) < time_of(g);
+    bool saves = copy->node_count > g->node_count &&
+                 time_of_launches(copy) < time_of_launches(g);
     arena_free(arena);
     return saves;
 }
@@ -44,16 +27,16 @@ static int64_t peak_with(const Graph *g, const PassOptions *o, bool copies)
     Arena *arena = arena_new();
     PassOptions trial = *o;
     trial.enabled[PASS_round_weights] = copies;
-    int64_t bytes = least_from(copy_of(g, arena), &trial, PASS_round_weights);
+    int64_t bytes =
+        least_from(nameless_copy(g, arena), &trial, PASS_round_weights);
     arena_free(arena);
     return bytes;
 }
 
 PassDecision decide_round_weights(Graph *g, const PassOptions *o)
 {
-    if (g->mode != TRAIN || !is_half(g->map) ||
-        o->prefer == PREFER_MEMORY ||
-        (has_limit(o) && g->decisions.stored_level == 0) || !saves_time(g, o))
+    if (g->mode != TRAIN || !is_half(g->map) || stores_least(g, o) ||
+        !saves_time(g, o))
         return PASS_IS_LEFT_OUT;
     if (o->prefer == PREFER_BALANCED && !has_limit(o)) {
         int64_t least = peak_with(g, o, false);

@@ -100,6 +100,19 @@ static __device__ inline void each_tap(const Load &load, long long map, int h, i
         }
 }
 
+// tile_sums: adds the products of each_tap's elements and taps to the tile's results.
+template <class Down, class Across, class Shape, int V, class Taps, class Load>
+static __device__ inline void tile_sums(Vec<V> (&sum)[Down::OUT][Across::OUT], const Taps &taps,
+                                        const Load &load, long long map, int h, int w, int height,
+                                        int width, int step)
+{
+    each_tap<Down, Across, (int)Shape::R, (int)Shape::S, V>(
+        load, map, h, w, height, width, step, [&](int a, int b, int r, int s, const Vec<V> &v) {
+            for (int j = 0; j < V; j++)
+                sum[a][b].at[j] = mul_add(taps(j, r, s), v.at[j], sum[a][b].at[j]);
+        });
+}
+
 // depthwise_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s of weight[k,r,s] * x[n,h,w,k / (K/C)])
 // in this order, h = p*stride + r*dilation - pad, w likewise.  V is 1 where a channel has several
 // filters.
@@ -123,12 +136,8 @@ __global__ void __launch_bounds__(256)
         const long long n = tile / ACROSS / DOWN;
         const FilterTaps<Shape, V, 72, const real *> taps(weight, k);
         Vec<V> sum[HEIGHT][WIDTH] = {};
-        each_tap<Down, Across, R, S, V>(
-            channel_loader<V>(x, c), n * H * W * C + c, Down::begin(p), Across::begin(q), H, W, C,
-            [&](int a, int b, int r, int s, const Vec<V> &v) {
-                for (int j = 0; j < V; j++)
-                    sum[a][b].at[j] = mul_add(taps(j, r, s), v.at[j], sum[a][b].at[j]);
-            });
+        tile_sums<Down, Across, Shape>(sum, taps, channel_loader<V>(x, c), n * H * W * C + c,
+                                       Down::begin(p), Across::begin(q), H, W, C);
         const long long first = ((n * P + p) * Q + q) * K + k;
         Vec<V> add = {};
         if (BIAS) add = load_vec<V>(bias, k);
@@ -168,12 +177,8 @@ __global__ void __launch_bounds__(256)
         Vec<V> sum[HEIGHT][WIDTH] = {};
         for (int k = c * EACH; k < (c + 1) * EACH; k++) {
             const FilterTaps<Shape, V, 72, Weights> taps(weight, k);
-            each_tap<Down, Across, R, S, V>(
-                channel_loader<V>(dy, k), n * P * Q * K + k, Down::begin(h), Across::begin(w), P,
-                Q, K, [&](int a, int b, int r, int s, const Vec<V> &v) {
-                    for (int j = 0; j < V; j++)
-                        sum[a][b].at[j] = mul_add(taps(j, r, s), v.at[j], sum[a][b].at[j]);
-                });
+            tile_sums<Down, Across, Shape>(sum, taps, channel_loader<V>(dy, k), n * P * Q * K + k,
+                                           Down::begin(h), Across::begin(w), P, Q, K);
         }
         const long long first = ((n * H + h) * W + w) * C + c;
         auto each = [&](const auto &meet) {
