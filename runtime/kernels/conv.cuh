@@ -25,7 +25,6 @@ struct ConvGroup {
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q, LIMIT = 1LL << 30;
     static constexpr bool SMALL = Shape::N * Shape::H * Shape::W * Shape::C < LIMIT &&
                                   PIXELS * Shape::K < LIMIT && Shape::K * FILTER < LIMIT;
-    typedef std::conditional_t<SMALL, unsigned, long long> Index;
     // Pixels and filters have too few elements for vectors.
     static constexpr bool SINGLE = VEC_C == 1;
     template <int LANES, bool ALONG, class X>
@@ -73,8 +72,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<X, Weight
     patches.start(block.row, windows<Shape>(G::PIXELS, 1));
     filters.start(block.column, Im2colIndex{G::K, G::FILTER});
     Tile::sums(tiles, patches, filters, 0, G::FILTER, sum);
-    typedef typename G::Index Index;
-    auto place = [=](Index i) { return i * (Index)Shape::K + first; };
+    typedef std::conditional_t<G::SMALL, unsigned, long long> Pixel;
+    auto place = [=](Pixel i) { return i * (Pixel)Shape::K + first; };
     auto make = [=](auto &run, long long, int k) {
         constexpr int V = sizeof run / sizeof(real);
         Vec<V> add = {};
@@ -112,8 +111,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weigh
                                         {Shape::W, Shape::PAD_LEFT, 1, Shape::K}});
     filters.start(block.column, Im2colIndex{C, 1});
     Tile::sums(tiles, slopes, filters, 0, DEPTH, sum);
-    typedef typename G::Index Index;
-    auto place = [=](Index i) { return i * (Index)Shape::C + first; };
+    typedef std::conditional_t<G::SMALL, unsigned, long long> Pixel;
+    auto place = [=](Pixel i) { return i * (Pixel)Shape::C + first; };
     auto make = [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);
         const auto own = load_lazy<V>(mask, at, first + c);
