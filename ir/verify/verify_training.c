@@ -94,6 +94,23 @@ static void check_states_of_params(const Check *c)
                         g->training.optimizer_states);
 }
 
+// An update reads and writes the states of its own parameter.
+static void check_update(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+
+    if (!(n->op->flags & OPTIMIZER)) return;
+    ValueId param = n->operands[UPDATED_WEIGHT];
+    for (int k = UPDATED_WEIGHT + 1; k < n->operand_count; k++) {
+        ValueId v = n->operands[k];
+        if (v != NONE && v != g->header && g->values[v].kind == STATE &&
+            g->values[v].state_of != param)
+            node_fault(c, id, "%s is no state of %s", g->values[v].name,
+                       g->values[param].name);
+    }
+}
+
 // A node that accumulates adds to the momentum of each parameter, as the
 // optimizer's update begins.
 static void check_momenta(const Check *c, NodeId id)
@@ -290,6 +307,7 @@ void check_training(const Check *c)
     if (is_accumulating(g)) check_accumulation(c);
     check_scale(c);
     for (NodeId i = 0; i < g->node_count; i++) {
+        check_update(c, i);
         check_momenta(c, i);
         check_gated(c, i);
     }
