@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, X>())
     const long long k = block.row + Tile::summed_row();
     const bool sums = BIAS && block.column == 0;
     TileLoader<Tile, Tile::ROWS, G::VEC_K, false, DY> slopes = {
-        dy, block.group * G::K, 1, 1, {end, Shape::K}};
+        dy, block.group * G::K, 1, 1, {end, Shape::K, G::SMALL}};
     typename G::template Patches<Tile::COLUMNS, false, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(end, 1)};
     __shared__ typename Tile::SharedTiles tiles;

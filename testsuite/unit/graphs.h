@@ -79,7 +79,7 @@ static const char step_text[] =
     "%2 label i32[2] input classes=10 live=0..0 offset=2048 @3:11+5\n"
     "%3 conv.weight f32[4, 3, 3, 1] param uniform=0.816496580927726 decayed"
         " live=0..6 offset=256 @4:14+4\n"
-    "%4 conv.momentum f32[4, 3, 3, 1] state live=0..6 offset=512 @4:14+4\n"
+    "%4 conv.momentum f32[4, 3, 3, 1] state of=%3 live=0..6 offset=512 @4:14+4\n"
     "\n"
     "[0] forward conv: %5 conv f32[2, 6, 6, 4] live=0..3 offset=2048 ="
         " conv(image, conv.weight, -) stride_h=1 stride_w=1 dilation_h=1"

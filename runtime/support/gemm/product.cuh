@@ -107,8 +107,12 @@ struct TileLoader {
         const Offset2d a = lanes[ALONG ? i : 0];
         const Offset2d b = steps(steps.pace(Tile::DEPTH) ? k : k + step(i), 1);
         at = b.offset;
-        return ((steps.end - k) % Tile::DEPTH == 0 || k + step(i) < steps.end) &&
-               (unsigned)(a.h + b.h) < (unsigned)height && (unsigned)(a.w + b.w) < (unsigned)width;
+        const bool step_is_in = (steps.end - k) % Tile::DEPTH == 0 ||
+                                (steps.small ? (int)k + step(i) < (int)steps.end
+                                             : k + step(i) < steps.end);
+        const bool h_is_in = (unsigned)(a.h + b.h) < (unsigned)height;
+        const bool w_is_in = (unsigned)(a.w + b.w) < (unsigned)width;
+        return step_is_in & h_is_in & w_is_in;      // && would make branches
     }
     // Begins to load the steps from k on; finish completes it.
     __device__ void fetch(long long k)
