@@ -41,6 +41,7 @@ enum { MAX_MOMENTS = 4 };
 typedef struct Moments {
     const char *name[MAX_MOMENTS];
     int         count;
+    ValueId   (*of)[MAX_MOMENTS];       // of each value: its moments, or NONE
 } Moments;
 
 // Returns the name of a moment, which ends its value's name, or NULL.
@@ -56,28 +57,30 @@ static const char *moment_name(const Graph *g, ValueId v)
     return begins && !strpbrk(name, ".") ? name : NULL;
 }
 
-// Returns the moment of a parameter with that name, or NONE.
-static ValueId moment_of(const Program *p, ValueId parameter, const char *name)
+// Returns the number of the moment's name, which may be new; NONE if there are too many names.
+static int number_name(Moments *moments, const char *name)
 {
-    const PlanBuffer *own = &p->plan->buffers[parameter];
-    for (ValueId v = 0; v < p->g->value_count; v++) {
-        if (p->g->values[v].state_of != parameter || !p->named[v]) continue;
-        const char *other = moment_name(p->g, v);
-        const PlanBuffer *b = &p->plan->buffers[v];
-        if (other && !strcmp(other, name) && b->bytes == own->bytes && b->dtype == own->dtype)
-            return v;
-    }
-    return NONE;
+    int k = 0;
+    while (k < moments->count && strcmp(moments->name[k], name)) k++;
+    if (k == MAX_MOMENTS) return NONE;
+    if (k == moments->count) moments->name[moments->count++] = name;
+    return k;
 }
 
-static Moments moments_of(const Program *p)
+static Moments moments_of(Emitter *e, const Program *p)
 {
-    Moments moments = {.count = 0};
+    size_t count = (size_t)p->g->value_count;
+    Moments moments = {.of = arena_alloc(e->arena, count, sizeof *moments.of)};
+    for (ValueId v = 0; v < p->g->value_count; v++)
+        for (int k = 0; k < MAX_MOMENTS; k++) moments.of[v][k] = NONE;
     for (ValueId v = 0; v < p->g->value_count; v++) {
         const char *name = p->named[v] ? moment_name(p->g, v) : NULL;
-        int k = 0;
-        while (name && k < moments.count && strcmp(moments.name[k], name)) k++;
-        if (name && k == moments.count && k < MAX_MOMENTS) moments.name[moments.count++] = name;
+        int k = name ? number_name(&moments, name) : NONE;
+        if (k == NONE) continue;
+        ValueId parameter = p->g->values[v].state_of;
+        const PlanBuffer *own = &p->plan->buffers[parameter], *b = &p->plan->buffers[v];
+        ValueId *moment = &moments.of[parameter][k];
+        if (*moment == NONE && b->bytes == own->bytes && b->dtype == own->dtype) *moment = v;
     }
     return moments;
 }
@@ -86,7 +89,7 @@ static Moments moments_of(const Program *p)
 static bool has_moments(const Program *p, ValueId v, const Moments *moments)
 {
     for (int k = 0; k < moments->count; k++)
-        if (moment_of(p, v, moments->name[k]) == NONE) return false;
+        if (moments->of[v][k] == NONE) return false;
     return moments->count > 0 && p->g->values[v].dtype == p->g->real;
 }
 
@@ -96,7 +99,7 @@ static void name_moments(Emitter *e, Program *p, const Moments *moments, bool *i
     for (ValueId v = 0; v < p->g->value_count; v++) {
         if (!is_weight(p->g->values[v].kind) || !has_moments(p, v, moments)) continue;
         for (int k = 0; k < moments->count; k++) {
-            ValueId moment = moment_of(p, v, moments->name[k]);
+            ValueId moment = moments->of[v][k];
             is_member[moment] = true;
             p->name[moment] = arena_print(e->arena, "%s.%s", p->name[v], moments->name[k]);
             p->place[moment] = arena_print(e->arena, "state::%s", p->name[moment]);
@@ -123,7 +126,7 @@ static const char *offsets_text(Emitter *e, const Program *p, ValueId v, const M
                                    p->plan->buffers[v].offset);
     if (!has_moments(p, v, moments)) return text;
     for (int k = 0; k < moments->count; k++) {
-        ValueId moment = moment_of(p, v, moments->name[k]);
+        ValueId moment = moments->of[v][k];
         text = arena_print(e->arena, "%s, {%*" PRId64 "}", text, digits(p),
                            p->plan->buffers[moment].offset);
     }
@@ -206,7 +209,7 @@ void emit_memory(Emitter *e)
     print_chunk(e, "Arena");
     static const Moments none = {.count = 0};
     Program *first = &e->program[0];
-    Moments moments = moments_of(first);
+    Moments moments = moments_of(e, first);
     bool *is_member = NEW_ARRAY(e->arena, first->g->value_count + 1, bool);
     name_moments(e, first, &moments, is_member);
     if (moments.count > 0) print_parameter_type(e, &moments);

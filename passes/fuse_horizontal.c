@@ -30,8 +30,10 @@
 typedef struct Waiting {
     NodeId  node;
     int32_t wave;
+    int32_t next;               // delayed node of its wave and kind, or NONE
 } Waiting;
 
+// Arrays have an element for each node of the graph, or for each delayed node.
 typedef struct Grouper {
     Graph      *g;
     Dependences depend;
@@ -40,13 +42,20 @@ typedef struct Grouper {
                                 // delayed
     Launch     *launch;         // of each node that takes several arrays
     bool       *may_wait;       // of each node: it may be delayed
+    int32_t    *kind;           // of each node that may be delayed
+    int32_t     kinds;
+    int32_t    *of_kind;        // an element for each kind
     int32_t    *left;           // of each: the nodes it needs that are not in
                                 // order yet
     NodeId      group;          // the first node of the last launch, if its
                                 // last block can do more; or NONE
     Waiting    *waiting;
     int32_t     waiting_count;
-    bool       *trial;          // of each delayed node, while bytes are counted
+    // The delayed nodes of wave w: by_wave[wave_start[w]] to before
+    // by_wave[wave_start[w + 1]]; those for a last block (sort_waves).
+    int32_t    *by_wave, *wave_start, *lasts;
+    int32_t     wave_count, last_count;
+    bool       *done, *stays;   // of each delayed node: launched; not now
     bool       *waits;          // of each node, while all are launched
     // The first wave that each node could be in, if it needs a delayed one and
     // its `round` is the current round.
@@ -83,55 +92,77 @@ static void put_last(Grouper *s, NodeId i)
     s->group = NONE;
 }
 
-// True if delayed nodes a and b are of one kind.
-static bool same_kind(const Grouper *s, int32_t a, int32_t b)
+static int32_t kind_of(const Grouper *s, int32_t k)
 {
-    const Node *n = &s->g->nodes[s->waiting[a].node];
-    const Node *m = &s->g->nodes[s->waiting[b].node];
-    const Launch *l = &s->launch[s->waiting[a].node];
-    return (m->op == n->op && m->kernel == n->kernel) ||
-           (l->own_arg > 0 && are_alike(l, &s->launch[s->waiting[b].node]));
+    return s->kind[s->waiting[k].node];
+}
+
+// Sorts the delayed nodes by wave, links those of one wave and kind, and lists
+// those for a last block.
+static void sort_waves(Grouper *s)
+{
+    int32_t count = s->waiting_count, *start = s->wave_start;
+    s->wave_count = s->last_count = 0;
+    for (int32_t k = 0; k < count; k++)
+        if (s->waiting[k].wave >= s->wave_count)
+            s->wave_count = s->waiting[k].wave + 1;
+    for (int32_t w = 0; w <= s->wave_count; w++) start[w] = 0;
+    for (int32_t k = 0; k < count; k++) start[s->waiting[k].wave]++;
+    for (int32_t w = 1; w <= s->wave_count; w++) start[w] += start[w - 1];
+    for (int32_t k = count - 1; k >= 0; k--)
+        s->by_wave[--start[s->waiting[k].wave]] = k;
+    for (int32_t kind = 0; kind < s->kinds; kind++) s->of_kind[kind] = NONE;
+    for (int32_t at = count - 1; at >= 0; at--) {
+        Waiting *w = &s->waiting[s->by_wave[at]];
+        int32_t *after = &s->of_kind[s->kind[w->node]];
+        bool has_next = *after != NONE && s->waiting[*after].wave == w->wave;
+        w->next = has_next ? *after : NONE;
+        *after = s->by_wave[at];
+    }
+    for (int32_t k = 0; k < count; k++)
+        if (can_be_last(s, s->waiting[k].node)) s->lasts[s->last_count++] = k;
 }
 
 // Appends delayed nodes that a last block can do and that need nothing more, to
 // the last launch.
-static void put_waiting_last(Grouper *s, bool *done)
+static void put_waiting_last(Grouper *s)
 {
-    for (int32_t k = 0; k < s->waiting_count && s->group != NONE; k++) {
+    for (int32_t l = 0; l < s->last_count && s->group != NONE; l++) {
+        int32_t k = s->lasts[l];
         NodeId i = s->waiting[k].node;
-        if (done[k] || !can_be_last(s, i) || s->left[i] > 0) continue;
-        done[k] = true;
+        if (s->done[k] || s->left[i] > 0) continue;
+        s->done[k] = true;
         put_last(s, i);
     }
 }
 
 // Appends the delayed node `at`, grouped with all of its wave that fit in the
 // same launch.
-static void launch_group(Grouper *s, int32_t at, bool *done)
+static void launch_group(Grouper *s, int32_t at)
 {
-    Waiting first = s->waiting[at];
-    const Launch *l = &s->launch[first.node];
-    Phase phase = s->g->nodes[first.node].phase;
+    NodeId first = s->waiting[at].node;
+    const Launch *l = &s->launch[first];
+    Phase phase = s->g->nodes[first].phase;
     int64_t bytes = 0;
-    if (can_be_last(s, first.node)) {
-        done[at] = true;
-        put_last(s, first.node);
+    if (can_be_last(s, first)) {
+        s->done[at] = true;
+        put_last(s, first);
         return;
     }
-    for (int32_t k = at; k < s->waiting_count; k++) {
-        Waiting w = s->waiting[k];
-        if (k > at &&
-            (done[k] || w.wave != first.wave || !same_kind(s, at, k) ||
-             (s->g->nodes[w.node].phase != phase && l->own_arg == 0) ||
-             !are_alike(l, &s->launch[w.node])))
+    for (int32_t k = at; k != NONE; k = s->waiting[k].next) {
+        NodeId i = s->waiting[k].node;
+        if (k != at &&
+            (s->done[k] ||
+             (s->g->nodes[i].phase != phase && l->own_arg == 0) ||
+             !are_alike(l, &s->launch[i])))
             continue;
-        int64_t more = item_bytes(&s->launch[w.node]);
+        int64_t more = item_bytes(&s->launch[i]);
         if (bytes + more > MOST_ITEM_BYTES) break;
         bytes += more;
-        done[k] = true;
-        put(s, w.node, k > at);
+        s->done[k] = true;
+        put(s, i, k != at);
     }
-    put_waiting_last(s, done);
+    put_waiting_last(s);
 }
 
 // True if another delayed node needs this one.
@@ -159,13 +190,14 @@ static void move_back(Grouper *s)
         w->wave = behind;
         s->waits[w->node] = false;
     }
+    for (int32_t kind = 0; kind < s->kinds; kind++) s->of_kind[kind] = 0;
     for (int32_t k = 0; k < s->waiting_count; k++) {
-        Waiting *w = &s->waiting[k];
-        if (is_waited_for(s, w->node)) continue;
-        for (int32_t j = 0; j < s->waiting_count; j++)
-            if (same_kind(s, k, j) && s->waiting[j].wave > w->wave)
-                w->wave = s->waiting[j].wave;
+        int32_t *last = &s->of_kind[kind_of(s, k)];
+        if (s->waiting[k].wave > *last) *last = s->waiting[k].wave;
     }
+    for (int32_t k = 0; k < s->waiting_count; k++)
+        if (!is_waited_for(s, s->waiting[k].node))
+            s->waiting[k].wave = s->of_kind[kind_of(s, k)];
     for (int32_t k = 0; k < s->waiting_count; k++)
         s->waits[s->waiting[k].node] = false;
 }
@@ -173,7 +205,7 @@ static void move_back(Grouper *s)
 static void wait(Grouper *s, NodeId i)
 {
     int32_t wave = s->left[i] > 0 ? s->wave[i] : 0;
-    s->waiting[s->waiting_count++] = (Waiting){ i, wave };
+    s->waiting[s->waiting_count++] = (Waiting){ i, wave, NONE };
     const Edge *edges = s->depend.edges;
     for (int32_t k = s->depend.first[i]; k != NONE; k = edges[k].next) {
         NodeId to = edges[k].to;
@@ -185,20 +217,19 @@ static void wait(Grouper *s, NodeId i)
 
 // Launches the delayed nodes wave by wave, except those that stay.  Their waves
 // are numbered anew; those for a last block may still join a launch.
-static void launch_waves(Grouper *s, const bool *stays)
+static void launch_waves(Grouper *s)
 {
-    bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
-    int32_t waves = 0, left = 0;
-    for (int32_t k = 0; k < s->waiting_count; k++) {
-        if (s->waiting[k].wave >= waves) waves = s->waiting[k].wave + 1;
-        done[k] = stays[k] && !can_be_last(s, s->waiting[k].node);
+    int32_t left = 0, count = s->waiting_count;
+    sort_waves(s);
+    for (int32_t k = 0; k < count; k++)
+        s->done[k] = s->stays[k] && !can_be_last(s, s->waiting[k].node);
+    for (int32_t at = 0; at < count; at++) {
+        int32_t k = s->by_wave[at];
+        if (!s->done[k] && !s->stays[k]) launch_group(s, k);
     }
-    for (int32_t wave = 0; wave < waves; wave++)
-        for (int32_t k = 0; k < s->waiting_count; k++)
-            if (!done[k] && !stays[k] && s->waiting[k].wave == wave)
-                launch_group(s, k, done);
-    for (int32_t k = 0; k < s->waiting_count; k++)
-        if (stays[k] && (!done[k] || !can_be_last(s, s->waiting[k].node)))
+    for (int32_t k = 0; k < count; k++)
+        if (s->stays[k] &&
+            (!s->done[k] || !can_be_last(s, s->waiting[k].node)))
             s->waiting[left++] = s->waiting[k];
     s->waiting_count = 0;
     s->rounds++;
@@ -207,47 +238,51 @@ static void launch_waves(Grouper *s, const bool *stays)
 
 static void launch_waiting(Grouper *s)
 {
-    bool *stays = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
+    for (int32_t k = 0; k < s->waiting_count; k++) s->stays[k] = false;
     move_back(s);
-    launch_waves(s, stays);
+    launch_waves(s);
 }
 
 // Launches the delayed nodes that node i needs, and others of their kind and
 // wave.
 static void launch_needed(Grouper *s, NodeId i)
 {
-    bool *stays = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
     s->waits[i] = true;
     for (int32_t k = s->waiting_count - 1; k >= 0; k--) {
-        stays[k] = !is_waited_for(s, s->waiting[k].node);
-        s->waits[s->waiting[k].node] = !stays[k];
+        s->stays[k] = !is_waited_for(s, s->waiting[k].node);
+        s->waits[s->waiting[k].node] = !s->stays[k];
+        s->done[k] = false;
     }
-    for (int32_t k = 0; k < s->waiting_count; k++)
-        for (int32_t j = 0; j < s->waiting_count && stays[k]; j++)
-            stays[k] = !s->waits[s->waiting[j].node] || !same_kind(s, j, k) ||
-                       s->waiting[j].wave != s->waiting[k].wave;
     s->waits[i] = false;
     for (int32_t k = 0; k < s->waiting_count; k++)
         s->waits[s->waiting[k].node] = false;
-    launch_waves(s, stays);
+    sort_waves(s);
+    for (int32_t at = 0; at < s->waiting_count; at++) {
+        int32_t first = s->by_wave[at], k = first;
+        if (s->done[first]) continue;
+        while (k != NONE && s->stays[k]) k = s->waiting[k].next;
+        bool is_needed = k != NONE;
+        for (k = first; k != NONE; k = s->waiting[k].next) {
+            s->done[k] = true;
+            if (is_needed) s->stays[k] = false;
+        }
+    }
+    launch_waves(s);
 }
 
 // Returns the bytes freed by launching, from the first wave, the kind of
-// delayed node `at`.  Sets counted for all nodes of that kind.
-static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
+// delayed node `at`, the first of them.  Sets done for all these nodes.
+static int64_t bytes_waiting(Grouper *s, int32_t at)
 {
     int64_t before = s->now.live;
-    for (int32_t k = at; k < s->waiting_count; k++) {
-        bool is_kind = same_kind(s, at, k) && s->waiting[k].wave == 0 &&
-                       !counted[k];
-        s->trial[k] = is_kind;
-        if (!is_kind) continue;
-        counted[k] = true;
+    int32_t count = 0, *run = s->lasts;         // not in use here
+    for (int32_t k = at; k != NONE; k = s->waiting[k].next) {
+        s->done[k] = true;
+        run[count++] = s->waiting[k].node;
         lives_run(&s->now, s->waiting[k].node);
     }
     int64_t bytes = before - s->now.live;
-    for (int32_t k = s->waiting_count - 1; k >= at; k--)
-        if (s->trial[k]) lives_take_back(&s->now, s->waiting[k].node);
+    while (count > 0) lives_take_back(&s->now, run[--count]);
     return bytes;
 }
 
@@ -255,33 +290,33 @@ static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
 // they need.
 static void launch_kind(Grouper *s, int32_t of)
 {
-    bool *is_kind = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
-    bool *stays = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
-    int32_t last = 0;
+    int32_t last = 0, kind = kind_of(s, of);
     for (int32_t k = s->waiting_count - 1; k >= 0; k--) {
         const Waiting *w = &s->waiting[k];
-        is_kind[k] = same_kind(s, of, k);
-        if (is_kind[k] && w->wave > last) last = w->wave;
-        stays[k] = !is_kind[k] && !is_waited_for(s, w->node);
-        s->waits[w->node] = !stays[k];
+        bool is_kind = kind_of(s, k) == kind;
+        if (is_kind && w->wave > last) last = w->wave;
+        s->stays[k] = !is_kind && !is_waited_for(s, w->node);
+        s->waits[w->node] = !s->stays[k];
     }
     for (int32_t k = 0; k < s->waiting_count; k++)
-        if (is_kind[k] && !is_waited_for(s, s->waiting[k].node))
+        if (kind_of(s, k) == kind && !is_waited_for(s, s->waiting[k].node))
             s->waiting[k].wave = last;
     for (int32_t k = 0; k < s->waiting_count; k++)
         s->waits[s->waiting[k].node] = false;
-    launch_waves(s, stays);
+    launch_waves(s);
 }
 
 // Launches the kind whose first wave frees most bytes; false if none frees any.
 static bool launch_fullest(Grouper *s)
 {
-    bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
     int32_t fullest = NONE;
     int64_t most = 0;
-    for (int32_t k = 0; k < s->waiting_count; k++) {
-        if (done[k] || s->waiting[k].wave > 0) continue;
-        int64_t bytes = bytes_waiting(s, k, done);
+    for (int32_t k = 0; k < s->waiting_count; k++) s->done[k] = false;
+    sort_waves(s);
+    for (int32_t at = 0; at < s->wave_start[1]; at++) {
+        int32_t k = s->by_wave[at];
+        if (s->done[k]) continue;
+        int64_t bytes = bytes_waiting(s, k);
         if (bytes > most) most = bytes, fullest = k;
     }
     if (fullest == NONE) return false;
@@ -333,6 +368,30 @@ static void find_launches(Grouper *s)
     }
 }
 
+// True if nodes i and j are of one kind: of one operator and part, or launches
+// that one launch can do, if they do several things to the same rows.
+static bool same_kind(const Grouper *s, NodeId i, NodeId j)
+{
+    const Node *n = &s->g->nodes[i], *m = &s->g->nodes[j];
+    if (s->launch[i].own_arg > 0)
+        return are_alike(&s->launch[i], &s->launch[j]);
+    return m->op == n->op && m->kernel == n->kernel;
+}
+
+// Numbers the kinds.  A kind is known by its first node.
+static void find_kinds(Grouper *s)
+{
+    NodeId *first = NEW_ARRAY(s->g->arena, (size_t)s->g->node_count, NodeId);
+    for (NodeId i = 0; i < s->g->node_count; i++) {
+        int32_t kind = 0;
+        if (!s->may_wait[i] && !can_be_last(s, i)) continue;
+        while (kind < s->kinds && !same_kind(s, i, first[kind])) kind++;
+        if (kind == s->kinds) first[s->kinds++] = i;
+        s->kind[i] = kind;
+    }
+    s->of_kind = NEW_ARRAY(s->g->arena, (size_t)s->kinds, int32_t);
+}
+
 void pass_fuse_horizontal(Graph *g, const PassOptions *o)
 {
     (void)o;
@@ -346,7 +405,12 @@ void pass_fuse_horizontal(Graph *g, const PassOptions *o)
         .may_wait = NEW_ARRAY(arena, count, bool),
         .left = NEW_ARRAY(arena, count, int32_t), .group = NONE,
         .waiting = NEW_ARRAY(arena, count, Waiting),
-        .trial = NEW_ARRAY(arena, count, bool),
+        .by_wave = NEW_ARRAY(arena, count, int32_t),
+        .wave_start = NEW_ARRAY(arena, count + 2, int32_t),
+        .lasts = NEW_ARRAY(arena, count, int32_t),
+        .done = NEW_ARRAY(arena, count, bool),
+        .stays = NEW_ARRAY(arena, count, bool),
+        .kind = NEW_ARRAY(arena, count, int32_t),
         .waits = NEW_ARRAY(arena, count, bool),
         .wave = NEW_ARRAY(arena, count, int32_t),
         .round = NEW_ARRAY(arena, count, int32_t),
@@ -354,6 +418,7 @@ void pass_fuse_horizontal(Graph *g, const PassOptions *o)
         .grouped = NEW_ARRAY(arena, count, bool),
     };
     find_launches(&s);
+    find_kinds(&s);
     s.peak = lives_peak(&start, s.order);
     if (g->decisions.waits.permille > 0)
         s.peak = s.peak / 1000 * g->decisions.waits.permille;
