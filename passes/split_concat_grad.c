@@ -122,6 +122,7 @@ static void put_in_place(const Parts *p, NodeId old_count)
         for (int32_t r = 0; nodes[i].op && r < nodes[i].result_count; r++)
             if (nodes[i].results[r] != NONE)
                 g->values[nodes[i].results[r]].def = i;
+    arena_release(g->arena, g->nodes);
     g->nodes = nodes;
 }
 

@@ -1,8 +1,9 @@
 // The only allocator.  Memory comes in chunks whose sizes double up to a limit.
 // An allocation advances a pointer; all memory is freed at once at the end.  An
 // allocation larger than a chunk gets its own chunk, linked after the current
-// one, which continues to be filled.
+// one, which continues to be filled.  It alone can be freed earlier.
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 typedef struct Chunk {
     struct Chunk *next;
     size_t        size, used;   // of data
+    bool          own;          // of one allocation
     _Alignas(max_align_t) unsigned char data[];
 } Chunk;
 
@@ -80,6 +82,7 @@ static Chunk *chunk_with_room(Arena *arena, size_t bytes)
         return current;
     if (bytes > arena->next_size / 4 && current != NULL) {
         Chunk *own = new_chunk(bytes);
+        own->own = true;
         own->next = current->next;
         current->next = own;
         return own;
@@ -104,6 +107,17 @@ void *arena_alloc(Arena *arena, size_t count, size_t size)
     void *result = chunk->data + chunk->used;
     chunk->used += bytes;
     return result;
+}
+
+void arena_release(Arena *arena, const void *allocation)
+{
+    for (Chunk **at = &arena->chunks; *at != NULL; at = &(*at)->next) {
+        Chunk *chunk = *at;
+        if (!chunk->own || chunk->data != allocation) continue;
+        *at = chunk->next;
+        free(chunk);
+        return;
+    }
 }
 
 char *arena_copy(Arena *arena, const char *text, size_t length)
@@ -135,14 +149,13 @@ void *arena_grow(Arena *arena, void *array, int32_t *capacity, int64_t need,
     if (need <= *capacity) return array;
     if (need > INT32_MAX) out_of_memory((size_t)need, size);
 
-    // The old array stays in the arena.  With doubling, all old arrays together
-    // are smaller than the new one.
     int64_t first = size > 32 ? 4 : 16;
     int64_t larger = *capacity > 0 ? 2 * (int64_t)*capacity : first;
     if (larger < need) larger = need;
     if (larger > INT32_MAX) larger = INT32_MAX;
     void *moved = arena_alloc(arena, (size_t)larger, size);
     if (*capacity > 0) memcpy(moved, array, (size_t)*capacity * size);
+    if (*capacity > 0) arena_release(arena, array);
     *capacity = (int32_t)larger;
     return moved;
 }

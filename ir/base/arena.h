@@ -19,6 +19,10 @@ void arena_adopt(Arena *arena, Arena *other);
 // 70.
 void *arena_alloc(Arena *arena, size_t count, size_t size);
 
+// Frees a large allocation early: one that got a chunk of its own.  Others stay
+// until the arena is freed.  Nothing may point into it.
+void arena_release(Arena *arena, const void *allocation);
+
 // Returns a copy of the first length bytes of text, with a terminating 0.
 char *arena_copy(Arena *arena, const char *text, size_t length);
 
@@ -27,7 +31,8 @@ char *arena_print(Arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // Grows an array to at least need elements.  Returns the array, which may have
-// moved, and updates *capacity.  New elements are zero.
+// moved, and updates *capacity.  New elements are zero.  A moved array is
+// released.
 void *arena_grow(Arena *arena, void *array, int32_t *capacity, int64_t need,
                  size_t size);
 

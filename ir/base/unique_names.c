@@ -7,8 +7,7 @@
 
 typedef struct Entry {
     const char *name;           // NULL: free
-    size_t      length;
-    uint64_t    hash;
+    uint32_t    hash;
     int32_t     id;
     int32_t     suffix;         // the last used for this name
 } Entry;
@@ -30,30 +29,28 @@ Names *names_new(Arena *arena, int32_t count)
     return names;
 }
 
-static uint64_t hash_of(const char *name, size_t length)
+static uint32_t hash_of(const char *name, size_t length)
 {
     uint64_t hash = 0xcbf29ce484222325;         // FNV-1a
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3;
-    return hash;
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 // Returns the entry of the name, or the free entry for it.
 static Entry *entry_of(const Names *names, const char *name, size_t length,
-                       uint64_t hash)
+                       uint32_t hash)
 {
-    uint64_t mask = (uint64_t)names->capacity - 1;
-    for (uint64_t i = hash ^ hash >> 32;; i++) {
+    uint32_t mask = (uint32_t)names->capacity - 1;
+    for (uint32_t i = hash;; i++) {
         Entry *entry = &names->entries[i & mask];
         if (entry->name == NULL) return entry;
-        if (entry->hash == hash && entry->length == length &&
-            memcmp(entry->name, name, length) == 0)
+        if (entry->hash == hash && strncmp(entry->name, name, length) == 0 &&
+            entry->name[length] == '\0')
             return entry;
     }
 }
 
-// The old table stays in the arena; all old tables together are smaller than
-// the new one.
 static void grow(Names *names)
 {
     Entry *old = names->entries;
@@ -63,7 +60,9 @@ static void grow(Names *names)
     names->entries = NEW_ARRAY(names->arena, (size_t)names->capacity, Entry);
     for (int32_t i = 0; i < old_capacity; i++)
         if (old[i].name != NULL)
-            *entry_of(names, old[i].name, old[i].length, old[i].hash) = old[i];
+            *entry_of(names, old[i].name, strlen(old[i].name), old[i].hash) =
+                old[i];
+    arena_release(names->arena, old);
 }
 
 int32_t names_find(const Names *names, const char *name, size_t length)
@@ -76,15 +75,14 @@ int32_t names_find(const Names *names, const char *name, size_t length)
 static bool take(Names *names, const char *name, int32_t id, Entry **taken)
 {
     size_t length = strlen(name);
-    uint64_t hash = hash_of(name, length);
+    uint32_t hash = hash_of(name, length);
 
     // At most half full, so that probe sequences are short.
     if (2 * names->count >= names->capacity) grow(names);
     Entry *entry = entry_of(names, name, length, hash);
     *taken = entry;
     if (entry->name != NULL) return false;
-    *entry = (Entry){ .name = name, .length = length, .hash = hash, .id = id,
-                      .suffix = 1 };
+    *entry = (Entry){ .name = name, .hash = hash, .id = id, .suffix = 1 };
     names->count++;
     return true;
 }
@@ -101,7 +99,7 @@ const char *names_take(Names *names, const char *name, int32_t id)
     const char *result = NULL;
 
     if (take(names, name, id, &first))
-        return first->name = arena_copy(names->arena, name, first->length);
+        return first->name = arena_copy(names->arena, name, strlen(name));
     // The table may move while suffixes are tried, so the count is local.
     int32_t suffix = first->suffix;
     while (result == NULL) {
