@@ -10,6 +10,7 @@
 // or when the counted work is spent, so the result is the same on every
 // machine.
 #include "place.h"
+#include "../../ir/base/sizes.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -49,6 +50,7 @@ int64_t place_bound(Arena *arena, const Item *items, int32_t count)
 // ---- orders -----------------------------------------------------------------
 
 typedef struct Ranked {
+    int64_t fullest;            // descending
     double  key;                // ascending
     int64_t size;               // descending among equal keys
     int32_t item;
@@ -57,6 +59,7 @@ typedef struct Ranked {
 static int compare_ranked(const void *left, const void *right)
 {
     const Ranked *a = left, *b = right;
+    if (a->fullest != b->fullest) return a->fullest > b->fullest ? -1 : 1;
     if (a->key != b->key) return a->key < b->key ? -1 : 1;
     if (a->size != b->size) return a->size > b->size ? -1 : 1;
     return a->item < b->item ? -1 : a->item > b->item;
@@ -71,21 +74,52 @@ static double key_of(const Item *item, OrderBy by)
 {
     double lifetime = (double)item_lifetime(item);
     switch (by) {
-    case BY_LIFETIME: return -lifetime;
-    case BY_SIZE:     return -(double)item->size;
-    case BY_AREA:     return -(double)item->size * lifetime;
-    case BY_FIRST:    return item->first;
-    case BY_LAST:     return -(double)item->last;
-    default:          return (double)item->offset;
+    case BY_LIFETIME:
+    case BY_FULL_LIFETIME: return -lifetime;
+    case BY_SIZE:          return -(double)item->size;
+    case BY_AREA:
+    case BY_FULL_AREA:     return -(double)item->size * lifetime;
+    case BY_FIRST:         return item->first;
+    case BY_LAST:          return -(double)item->last;
+    default:               return (double)item->offset;
+    }
+}
+
+// Sets p->fullest by a tree over the steps, whose node k has the children 2k
+// and 2k + 1.
+static void find_fullest(Placing *p)
+{
+    int32_t leaves = 1;
+    while (leaves < p->steps + 1) leaves *= 2;
+    int64_t *most = NEW_ARRAY(p->arena, 2 * (size_t)leaves, int64_t);
+    int64_t *live = most + leaves;
+    for (int32_t i = 0; i < p->count; i++) {
+        live[p->items[i].first] += p->items[i].size;
+        live[p->items[i].last + 1] -= p->items[i].size;
+    }
+    for (int32_t t = 1; t < leaves; t++) live[t] += live[t - 1];
+    for (int32_t k = leaves - 1; k > 0; k--)
+        most[k] = larger(most[2 * k], most[2 * k + 1]);
+    p->fullest = NEW_ARRAY(p->arena, p->count, int64_t);
+    for (int32_t i = 0; i < p->count; i++) {
+        int32_t from = leaves + p->items[i].first;
+        int32_t to = leaves + p->items[i].last + 1;
+        for (; from < to; from /= 2, to /= 2) {
+            if (from % 2) p->fullest[i] = larger(p->fullest[i], most[from++]);
+            if (to % 2) p->fullest[i] = larger(p->fullest[i], most[--to]);
+        }
     }
 }
 
 void place_order(Placing *p, OrderBy by)
 {
     Ranked *ranked = NEW_ARRAY(p->arena, p->count, Ranked);
+    bool is_full = by == BY_FULL_LIFETIME || by == BY_FULL_AREA;
+    if (is_full && p->fullest == NULL) find_fullest(p);
     for (int32_t i = 0; i < p->count; i++) {
         const Item *item = &p->items[i];
-        ranked[i] = (Ranked){key_of(item, by), item->size, i};
+        ranked[i] = (Ranked){is_full ? p->fullest[i] : 0, key_of(item, by),
+                             item->size, i};
     }
     qsort(ranked, (size_t)p->count, sizeof(Ranked), compare_ranked);
     for (int32_t i = 0; i < p->count; i++) p->order[i] = ranked[i].item;
@@ -132,12 +166,25 @@ static bool settle(Placing *p)
     return false;
 }
 
+const OrderBy ground_orders[GROUND_ORDERS] = {
+    BY_FULL_LIFETIME, BY_FULL_AREA, BY_AREA, BY_SIZE, BY_LIFETIME};
+
+static bool place_from_ground(Placing *p)
+{
+    for (int i = 0; i < GROUND_ORDERS; i++) {
+        place_order(p, ground_orders[i]);
+        if (place_keep(p, place_lowest(p))) return true;
+    }
+    return false;
+}
+
 static bool place_quickly(Placing *p)
 {
     for (OrderBy by = 0; by < BY_OFFSET; by++) {
         place_order(p, by);
         if (place_keep(p, place_skyline(p))) return true;
     }
+    if (place_from_ground(p)) return true;
     for (int i = 0; i < 4; i++)
         if (place_keep(p, place_sweep(p, i & 1, i & 2))) return true;
     return settle(p);
@@ -204,17 +251,41 @@ static Placing new_placing(Arena *arena, Item *items, int32_t count,
     return p;
 }
 
+// Calls a method with at most `work` of the work that is left.
+static bool with_work(Placing *p, int64_t work, bool (*method)(Placing *p))
+{
+    int64_t rest = p->work - smaller(work, p->work);
+    p->work -= rest;
+    bool is_done = method(p);
+    p->work = rest + larger(p->work, 0);
+    return is_done || p->best_top <= p->goal;
+}
+
+// Spends half of the work on methods that need no pairs of items.
+static bool place_first(Placing *p)
+{
+    if (with_work(p, p->work / 2, place_perfect)) return true;
+    return p->count > MOST_BLOCKS && with_work(p, p->work / 2, place_improve);
+}
+
+// The last methods: the exact search, or other orders for many items.
+static bool place_last(Placing *p)
+{
+    return p->count > MOST_BLOCKS ? place_improve(p) : place_search(p);
+}
+
 // Tries all methods until the goal is reached; returns the work spent.
 static int64_t place_all(Placing *p, const PlaceGoal *goal)
 {
     int64_t spent = p->work;
-    bool is_done = place_quickly(p) || place_where_hinted(p, goal->hints) ||
+    bool is_done = place_quickly(p) || place_first(p) ||
+                   place_where_hinted(p, goal->hints) ||
                    place_in_gaps(p, goal->hints) || place_is_late(p);
     spent -= p->work;
     if (!is_done) {
         int64_t work = goal->is_brief ? goal->work / BRIEF_PART : goal->work;
         p->work = work;
-        place_search(p);
+        place_last(p);
         spent += work - p->work;
     }
     recall_best(p);

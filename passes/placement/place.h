@@ -4,7 +4,10 @@
 //
 // place.c        the order of the methods, and the choice of a result
 // place_quick.c  near-linear methods: a skyline, and a sweep through time
+// place_lowest.c from the ground up: near-linear, too, and repeated with other
+//                orders
 // place_gaps.c   gaps between placed buffers: quadratic
+// place_perfect.c exact search for placements without a gap
 // place_search.c exact search for the lowest placement (place_search.h)
 #ifndef CNNC_PLACE_H
 #define CNNC_PLACE_H
@@ -22,7 +25,10 @@ typedef struct Item {
 
 // The work of a thorough search, and of one that finds most of these
 // placements.
-enum { PLACE_WORK = 300 * 1000 * 1000, TRIAL_WORK = PLACE_WORK / 30 };
+enum { PLACE_WORK = 100 * 1000 * 1000, TRIAL_WORK = PLACE_WORK / 10 };
+
+// The exact search is for at most so many items.
+enum { MOST_BLOCKS = 4096 };
 
 // The goal of a placement.
 typedef struct PlaceGoal {
@@ -34,22 +40,6 @@ typedef struct PlaceGoal {
     const int64_t *hints;       // each item's offset in a placement of similar
                                 // items, negative: unknown; or NULL
 } PlaceGoal;
-
-// The state of a placement.  work is the rest of the counted work; methods
-// subtract their inner steps, so the result never depends on the clock.
-typedef struct Placing {
-    Arena   *arena;
-    Item    *items;
-    int32_t  count, steps;      // steps: 1 + the largest `last`
-    int64_t  bound, work;
-    int64_t  goal;              // sufficient height: the bound or higher
-    int64_t  least;             // proved lower bound: the bound or higher
-    int32_t *order;             // items in the order of placing
-    int64_t *best;              // offsets of the best placement so far
-    int64_t  best_top;
-    bool   (*is_late)(void);
-    int32_t  patience;          // calls before the clock is read again
-} Placing;
 
 // Returns the largest sum of sizes alive at once: no placement is lower.
 int64_t place_bound(Arena *arena, const Item *items, int32_t count);
@@ -65,10 +55,31 @@ int64_t place_or_recall(Known *known, Arena *arena, Item *items, int32_t count,
 
 int64_t item_lifetime(const Item *item);
 
-// Keys of orders; ties go to the larger item, then to the lower index.
+// Keys of orders; ties go to the larger item, then to the lower index.  FULL
+// orders by the fullest step of a life first, then by the other key.
 typedef enum OrderBy {
-    BY_LIFETIME, BY_SIZE, BY_AREA, BY_FIRST, BY_LAST, BY_OFFSET, ORDER_COUNT
+    BY_LIFETIME, BY_SIZE, BY_AREA, BY_FIRST, BY_LAST, BY_OFFSET, ORDER_COUNT,
+    BY_FULL_LIFETIME = ORDER_COUNT, BY_FULL_AREA
 } OrderBy;
+// The state of a placement.  work is the rest of the counted work; methods
+// subtract their inner steps, so the result never depends on the clock.
+typedef struct Placing {
+    Arena   *arena;
+    Item    *items;
+    int32_t  count, steps;      // steps: 1 + the largest `last`
+    int64_t  bound, work;
+    int64_t  goal;              // sufficient height: the bound or higher
+    int64_t  least;             // proved lower bound: the bound or higher
+    int32_t *order;             // items in the order of placing
+    int64_t *best;              // offsets of the best placement so far
+    int64_t  best_top;
+    int64_t *fullest;           // of each item: the largest sum of sizes at a
+                                // step of its life; NULL until it is needed
+    struct Lowest *lowest;      // of place_lowest; NULL before
+    bool   (*is_late)(void);
+    int32_t  patience;          // calls before the clock is read again
+} Placing;
+
 void place_order(Placing *p, OrderBy by);
 // The gap between placed buffers that an item takes.
 typedef enum GapChoice { LOWEST, TIGHTEST, OUTERMOST, CHOICE_COUNT } GapChoice;
@@ -81,13 +92,23 @@ bool place_is_late(Placing *p);
 // Each places all items, in the order of p->order if it has a choice, and
 // returns the highest end; INT64_MAX if work or time was spent before.
 int64_t place_skyline(Placing *p);
+int64_t place_lowest(Placing *p);
 int64_t place_sweep(Placing *p, bool mirrored, bool best_fit);
 int64_t place_gaps(Placing *p, GapChoice choice);
 // Like place_gaps, but an item stays at its hint if that is free.
 int64_t place_hinted(Placing *p, const int64_t *hints, GapChoice choice);
+// The orders that suit place_lowest.
+enum { GROUND_ORDERS = 5 };
+extern const OrderBy ground_orders[GROUND_ORDERS];
+// Repeats place_lowest, from each of these on, with orders that follow from
+// what it has placed, while work is left: true if the goal is reached.
+bool place_improve(Placing *p);
+// Searches for a placement without a gap, if the items fill every step: true if
+// it is found.
+bool place_perfect(Placing *p);
 // Searches for a placement of the goal's height, and for others below the best,
-// while work is left: true if the goal is reached.  Does nothing for graphs of
-// thousands of buffers, which are too large for it.
+// while work is left: true if the goal is reached.  For at most MOST_BLOCKS
+// items.
 bool place_search(Placing *p);
 
 #endif

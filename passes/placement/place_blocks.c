@@ -145,6 +145,7 @@ bool raise_low(Search *s, int32_t block, int64_t to)
     Block *b = &s->blocks[block];
     if (b->low >= to) return true;
     set(s, &b->low, to);
+    s->work -= b->to - b->from;
     for (int32_t t = b->from; t < b->to; t++) note_change(s, t);
     return to + b->size <= s->capacity;
 }
@@ -157,6 +158,7 @@ bool put_block(Search *s, int32_t block)
     b->placed = true;
     b->offset = b->ground;
     s->placed[s->placed_count++] = block;
+    s->work -= b->to - b->from;
     for (int32_t t = b->from; t < b->to; t++) {
         s->sections[t].need -= b->size;
         s->sections[t].across -= t + 1 < b->to;
@@ -180,14 +182,17 @@ static bool floor_fits(Search *s, const Section *section)
 {
     int32_t *in = s->in + section->in;
     int64_t most = s->capacity - section->need;
+    s->work--;
     if (section->need == 0) return true;
     for (int32_t e = 0; e < section->in_count; e++) {
         int32_t block = in[e];
         if (s->blocks[block].placed || s->blocks[block].low > most) continue;
         in[e] = in[0];
         in[0] = block;
+        s->work -= e;
         return true;
     }
+    s->work -= section->in_count;
     return false;
 }
 
@@ -198,7 +203,6 @@ bool check_floors(Search *s)
         Section *section = &s->sections[s->changed[i]];
         section->changed = false;
         if (!fits) continue;
-        s->work -= section->in_count;
         fits = floor_fits(s, section);
     }
     s->changed_count = 0;

@@ -1,16 +1,17 @@
 // The exact search: the heights it tries, and the orders it tries them in.
 //
-// First it tries the goal in each of several orders, with little work: an order
-// that suits an instance needs little.  Then it bisects the heights between the
+// First it tries the goal in each of several orders, with few failures: an order
+// that suits an instance needs few.  Then it bisects the heights between the
 // goal and the best, since a lower placement may exist although the goal is out
 // of reach.  Both are done with blocks of equal lifetime joined, then with
-// separate items, and repeated with twice the work until the work is spent.  A
-// height that is proved impossible is never tried again, so small instances end
+// separate items, and repeated with twice the failures until the work is spent.
+// A height that is proved impossible is never tried again, so small instances end
 // at the lowest height that exists.
 #include "place_search.h"
 #include "../../ir/base/sizes.h"
 
-enum { MOST_BLOCKS = 4096, FIRST_SHARE = 4 };
+// The failures that an order may have in the first round.
+enum { FIRST_FAILURES = 512 };
 
 // place_tree.c explains the letters.  No order suits all instances: another
 // order may need more than a hundred times the work.
@@ -41,18 +42,20 @@ static void keep_found(Search *s)
     place_keep(p, top);
 }
 
-// Tries a height in count orders, one after another, each with `limit` work.
+// Tries a height in count orders, one after another, each with `limit`
+// failures.
 static Verdict ask_for(Search *s, int64_t capacity, int64_t limit, int count)
 {
     Verdict verdict = STOPPED;
     s->capacity = capacity;
     for (int i = 0; i < count && verdict == STOPPED; i++) {
         if (s->p->work <= 0) return STOPPED;
-        int64_t work = limit < s->p->work ? limit : s->p->work;
         s->order = orders[s->next_order++ % ORDER_KINDS];
-        s->work = work;
+        s->work = s->p->work;
+        s->failures = limit;
         verdict = search_tree(s);
-        s->p->work -= work - s->work;
+        // No work is left if time is up.
+        s->p->work = smaller(s->work, s->p->work);
     }
     if (verdict == FOUND) keep_found(s);
     return verdict;
@@ -93,12 +96,11 @@ static bool is_done(const Placing *p)
 
 bool place_search(Placing *p)
 {
-    if (p->count > MOST_BLOCKS || p->work <= 0) return false;
+    if (p->work <= 0) return false;
     Search *joined = new_search(p, true), *apart = new_search(p, false);
     joined->step = apart->step = unit_of_sizes(p);
     p->goal -= p->goal % apart->step;
-    int64_t limit = FIRST_SHARE * (int64_t)p->count * p->count;
-    for (; !is_done(p); limit *= 2) {
+    for (int64_t limit = FIRST_FAILURES; !is_done(p); limit *= 2) {
         if (joined->count < p->count) search_round(joined, limit);
         if (!is_done(p)) search_round(apart, limit);
     }

@@ -45,7 +45,7 @@ typedef struct Search {
     Arena   *arena;
     Placing *p;
     int64_t  capacity;          // the height that is tried
-    int64_t  work;              // left for this descent
+    int64_t  work, failures;    // left for this descent
     int64_t  step;              // between two heights that are tried
     int64_t  least;             // proved lower bound
     unsigned next_order;        // index of the next order in place_search.c
@@ -84,11 +84,11 @@ bool check_floors(Search *s);
 Mark mark_state(const Search *s);
 void undo_to(Search *s, Mark mark);
 
-// IMPOSSIBLE is a proof; STOPPED: the work was spent.
+// IMPOSSIBLE is a proof; STOPPED: the work or the failures were spent.
 typedef enum Verdict { IMPOSSIBLE, FOUND, STOPPED } Verdict;
 
-// Searches for a placement no higher than s->capacity, with s->work; leaves it
-// in the blocks if it exists.
+// Searches for a placement no higher than s->capacity, with s->work and
+// s->failures; leaves it in the blocks if it exists.
 Verdict search_tree(Search *s);
 
 #endif

@@ -1,5 +1,5 @@
 // Decides whether a placement of at most a given height exists, unless its work
-// is spent before.
+// or its failures are spent before.
 //
 // Blocks are placed in ascending order of offset, each on its ground: the top
 // of the placed blocks with overlapping lifetimes.  The search branches: the
@@ -223,7 +223,8 @@ static Verdict search_part(Search *s, const Part *part)
 {
     Mark before = mark_state(s);
     for (;;) {
-        if (s->work < 0 || place_is_late(s->p)) return STOPPED;
+        if (s->work < 0 || s->failures < 0 || place_is_late(s->p))
+            return STOPPED;
         int32_t block = choose(s, part);
         if (block == NONE_LEFT) return FOUND;
         if (block == NONE_FITS) break;
@@ -232,6 +233,7 @@ static Verdict search_part(Search *s, const Part *part)
         Verdict verdict = IMPOSSIBLE;
         if (place_next(s, part, block)) verdict = search_rest(s, part);
         if (verdict != IMPOSSIBLE) return verdict;
+        s->failures--;
         undo_to(s, mark);
         bool passed = pass_over(s, block, offset);
         if (!check_floors(s) || !passed) break;
