@@ -28,7 +28,9 @@
 #include "../trial.h"
 
 enum {
-    MOST_TRIALS = 24,           // copies whose peak is computed
+    MOST_TRIALS = 24,           // copies whose peak is computed, and their
+    MOST_NODES = 1 << 17,       // nodes, but at least FEWEST_TRIALS
+    FEWEST_TRIALS = 4,
     GROWTH = 20,                // balanced: the peak may grow by 1/20
     LEVELS = 3                  // sets of choices that a budget tries, and none
 };
@@ -192,7 +194,8 @@ static int64_t time_of(const Prologues *p, const uint8_t *how)
 // NOLINTNEXTLINE(misc-no-recursion)
 static void add_choices(Prologues *p, uint8_t *how, int32_t begin, int32_t end)
 {
-    if (begin == end || p->trials >= MOST_TRIALS) return;
+    int64_t most = larger(MOST_NODES / p->g->node_count, FEWEST_TRIALS);
+    if (begin == end || p->trials >= smaller(most, MOST_TRIALS)) return;
     Arena *arena = arena_new();
     uint8_t *before = NEW_ARRAY(arena, p->g->node_count, uint8_t);
     memcpy(before, how, (size_t)p->g->node_count);
@@ -376,11 +379,11 @@ static int find_recomputed(const Graph *g, const PassOptions *o,
 void choose_stored(Graph *g, const PassOptions *o, Compile *compile)
 {
     // Gains below 1 / WORTH of the step are not worth a search.
-    enum { MOST_NODES = 2048, WORTH = 50 };
+    enum { LARGEST_GRAPH = 2048, WORTH = 50 };
     Outcome plain[LEVELS + 1];
     if (o->budget == 0 || o->smallest || o->prefer == PREFER_MEMORY ||
         !o->enabled[PASS_fuse_prologue] || g->facts != 0 ||
-        g->node_count > MOST_NODES || g->decisions.split_samples > 0)
+        g->node_count > LARGEST_GRAPH || g->decisions.split_samples > 0)
         return;
     int fits;
     if (!find_plain(g, o, compile, plain, &fits)) return;
