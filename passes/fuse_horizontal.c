@@ -368,8 +368,9 @@ static void find_launches(Grouper *s)
     }
 }
 
-// True if nodes i and j are of one kind: of one operator and part, or launches
-// that one launch can do, if they do several things to the same rows.
+// True if nodes i and j are of one kind: of one operator and part.  Launches
+// that do several things to the same rows are of one kind if one launch can do
+// both.
 static bool same_kind(const Grouper *s, NodeId i, NodeId j)
 {
     const Node *n = &s->g->nodes[i], *m = &s->g->nodes[j];

@@ -261,11 +261,11 @@ static bool with_work(Placing *p, int64_t work, bool (*method)(Placing *p))
     return is_done || p->best_top <= p->goal;
 }
 
-// Spends half of the work on methods that need no pairs of items.
+// Spends a part of the work on methods that need no pairs of items.
 static bool place_first(Placing *p)
 {
     if (with_work(p, p->work / 2, place_perfect)) return true;
-    return p->count > MOST_BLOCKS && with_work(p, p->work / 2, place_improve);
+    return p->count > MOST_BLOCKS && with_work(p, p->work / 8, place_improve);
 }
 
 // The last methods: the exact search, or other orders for many items.

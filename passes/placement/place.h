@@ -27,7 +27,7 @@ typedef struct Item {
 // placements.
 enum { PLACE_WORK = 100 * 1000 * 1000, TRIAL_WORK = PLACE_WORK / 10 };
 
-// The exact search is for at most so many items.
+// The largest number of items of the exact search.
 enum { MOST_BLOCKS = 4096 };
 
 // The goal of a placement.
@@ -100,8 +100,8 @@ int64_t place_hinted(Placing *p, const int64_t *hints, GapChoice choice);
 // The orders that suit place_lowest.
 enum { GROUND_ORDERS = 5 };
 extern const OrderBy ground_orders[GROUND_ORDERS];
-// Repeats place_lowest, from each of these on, with orders that follow from
-// what it has placed, while work is left: true if the goal is reached.
+// Repeats place_lowest, first in these orders and then in others, while work is
+// left: true if the goal is reached.
 bool place_improve(Placing *p);
 // Searches for a placement without a gap, if the items fill every step: true if
 // it is found.

@@ -5,9 +5,9 @@
 // If there is none, the span rises to its lower neighbour, and both become one.
 // A buffer therefore rests on the lowest ground that exists when it is placed.
 // With the fullest steps first, this reaches the lower bound for most training
-// steps of deep nets.  Spans split and join at most twice a buffer, and a tree
-// over the births finds the first buffer inside a span, so that the time is
-// near-linear in practice.
+// steps of deep nets.  A buffer splits and joins few spans.  A tree over the
+// births finds the first buffer inside a span.  So the time is near-linear in
+// practice.
 //
 // place_improve repeats it with other orders.  A buffer that ends above the
 // goal moves to the front, and a few others move at random (squeaky wheel
@@ -296,8 +296,8 @@ static void order_by_key(Placing *p, const double *key, Wheel *wheels)
     for (int32_t i = 0; i < p->count; i++) p->order[i] = wheels[i].item;
 }
 
-// Moves the items that end above the goal to the front by at most a fifth of
-// the order, and up to 5 others by at most a tenth, to either side.
+// Moves the items that end above the goal to the front, by at most a fifth of
+// the order.  Up to 5 others move by at most a tenth, to either side.
 static void move_wheels(const Placing *p, double *key, uint64_t *state)
 {
     const double most = 0.2;
@@ -309,7 +309,7 @@ static void move_wheels(const Placing *p, double *key, uint64_t *state)
             most * (next_random(state) - 0.5);
 }
 
-// Improves one order for so many rounds: true if the goal is reached.
+// Improves one order in a number of rounds: true if the goal is reached.
 static bool improve_order(Placing *p, Tries *t, OrderBy by, int rounds)
 {
     place_order(p, by);

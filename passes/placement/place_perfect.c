@@ -100,7 +100,10 @@ static bool leads_across(Perfect *s, const Valley *v, bool backward, int32_t t)
     while (depth >= 0 && s->stack[depth] != target) {
         int32_t count, here = s->stack[depth];
         const int32_t *items = touching(s, backward, here, &count);
-        if (s->at[depth] == 0) s->asked[here] = s->clock, s->leads[here] = false;
+        if (s->at[depth] == 0) {
+            s->asked[here] = s->clock;
+            s->leads[here] = false;
+        }
         int32_t k = s->at[depth]++;
         s->p->work--;
         if (k >= count) {
@@ -130,7 +133,8 @@ static bool is_alike(const Item *a, const Item *b)
 static int32_t list_ways(Perfect *s, const Valley *v, bool at_end)
 {
     int32_t count, begin = s->try_count;
-    const int32_t *items = touching(s, at_end, at_end ? v->to : v->from, &count);
+    const int32_t *items =
+        touching(s, at_end, at_end ? v->to : v->from, &count);
     s->clock++;
     s->tries = arena_grow(s->p->arena, s->tries, &s->try_capacity,
                           (int64_t)begin + count, sizeof(int32_t));

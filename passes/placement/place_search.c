@@ -1,12 +1,12 @@
 // The exact search: the heights it tries, and the orders it tries them in.
 //
-// First it tries the goal in each of several orders, with few failures: an order
-// that suits an instance needs few.  Then it bisects the heights between the
-// goal and the best, since a lower placement may exist although the goal is out
-// of reach.  Both are done with blocks of equal lifetime joined, then with
-// separate items, and repeated with twice the failures until the work is spent.
-// A height that is proved impossible is never tried again, so small instances end
-// at the lowest height that exists.
+// First it tries the goal in each of several orders, with few failures: an
+// order that suits an instance needs few.  Then it bisects the heights between
+// the goal and the best, since a lower placement may exist although the goal is
+// out of reach.  Both are done with blocks of equal lifetime joined, then with
+// separate items.  They are repeated with twice the failures until the work is
+// spent.  A height that is proved impossible is never tried again, so small
+// instances end at the lowest height that exists.
 #include "place_search.h"
 #include "../../ir/base/sizes.h"
 

@@ -270,6 +270,105 @@ static void work_bounds_the_search(void **state)
     assert_true(before < 150000);
 }
 
+static int largest_of(const Item *items, int count)
+{
+    int largest = 0;
+    double most = 0;
+    for (int i = 0; i < count; i++) {
+        double area = (double)items[i].size *
+                      (items[i].last - items[i].first + 1);
+        if (area > most) most = area, largest = i;
+    }
+    return largest;
+}
+
+// Cuts a rectangle into count items, of which the largest is cut each time.
+static void cut_evenly(Item *items, int count, int32_t steps, int64_t height,
+                       uint64_t *seed)
+{
+    items[0] = (Item){.last = steps - 1, .size = height};
+    for (int made = 1; made < count; made++) {
+        Item *item = &items[largest_of(items, made)];
+        uint32_t length = (uint32_t)(item->last - item->first);
+        items[made] = *item;
+        if (next_number(seed, 2) == 0 && length > 0) {
+            item->last = item->first + (int32_t)next_number(seed, length);
+            items[made].first = item->last + 1;
+        } else {
+            item->size = 1 + next_number(seed, (uint32_t)item->size - 1);
+            items[made].size -= item->size;
+        }
+    }
+}
+
+// A thousand buffers that fill every step: no other method finds this.
+static void nothing_is_wasted_where_every_step_is_full(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000 };
+    for (uint64_t round = 0; round < 3; round++) {
+        Item items[COUNT];
+        uint64_t seed = 21 + round;
+        int64_t least;
+        PlaceGoal goal = {.work = PLACE_WORK};
+        cut_evenly(items, COUNT, 10000, 1 << 20, &seed);
+        assert_int_equal(place_towards(arena, items, COUNT, &goal, &least),
+                         1 << 20);
+        assert_int_equal(height_of(items, COUNT), 1 << 20);
+    }
+}
+
+// Each order fills the lowest place first, so a buffer rests on another or on
+// the ground, and the height is that of the answer.
+static void buffers_rest_on_the_lowest_ground(void **state)
+{
+    (void)state;
+    enum { COUNT = 200 };
+    for (uint64_t round = 0; round < 20; round++) {
+        Item items[COUNT];
+        int32_t order[COUNT];
+        uint64_t seed = 31 + round;
+        cut_up(items, COUNT, 300, 100000, &seed);
+        for (int i = 0; i < COUNT; i += 7) items[i].size = 0;
+        Placing p = {.arena = arena, .items = items, .count = COUNT,
+                     .steps = 300, .work = INT64_MAX, .order = order};
+        place_order(&p, round % 2 ? BY_FULL_AREA : BY_SIZE);
+        int64_t top = place_lowest(&p);
+        assert_int_equal(height_of(items, COUNT), top);
+        for (int i = 0; i < COUNT; i++) {
+            bool rests = items[i].offset == 0;
+            for (int j = 0; j < COUNT && !rests; j++)
+                rests = items[j].size > 0 &&
+                        items[j].offset + items[j].size == items[i].offset &&
+                        items[j].first <= items[i].last &&
+                        items[i].first <= items[j].last;
+            assert_true(rests);
+        }
+    }
+}
+
+// Other orders end lower than the first ones, and time ends them.
+static void other_orders_improve_the_answer(void **state)
+{
+    (void)state;
+    enum { COUNT = 400 };
+    Item items[COUNT];
+    int32_t order[COUNT];
+    int64_t best[COUNT];
+    uint64_t seed = 41;
+    cut_up(items, COUNT, 500, 100000, &seed);
+    Placing p = {.arena = arena, .items = items, .count = COUNT, .steps = 500,
+                 .bound = 100000, .goal = 100000, .work = 20 * 1000 * 1000,
+                 .order = order, .best = best, .best_top = INT64_MAX};
+    place_order(&p, ground_orders[0]);
+    int64_t first = place_lowest(&p);
+    place_keep(&p, first);
+    assert_false(place_improve(&p));
+    assert_true(p.best_top < first && p.work <= 0);
+    for (int i = 0; i < COUNT; i++) items[i].offset = best[i];
+    assert_int_equal(height_of(items, COUNT), p.best_top);
+}
+
 static int looks;
 static bool late_at_once(void)
 {
@@ -302,6 +401,15 @@ static void a_goal_above_the_bound_is_enough(void **state)
     assert_int_equal(least, 1000);
 }
 
+// Makes the largest buffer a byte smaller, so that a step is not full.
+static void leave_a_byte(Item *items, int32_t count)
+{
+    int32_t largest = 0;
+    for (int32_t i = 1; i < count; i++)
+        if (items[i].size > items[largest].size) largest = i;
+    items[largest].size--;
+}
+
 // A known placement is taken up where none is found without it in no time. One
 // whose buffers overlap, or are past the end or nowhere, does no harm.
 static void hints_are_followed_where_they_can_be(void **state)
@@ -314,6 +422,7 @@ static void hints_are_followed_where_they_can_be(void **state)
         uint64_t seed = 11 + round;
         PlaceGoal goal = {.work = 0};
         cut_up(items, COUNT, 400, HEIGHT, &seed);
+        leave_a_byte(items, COUNT);
         for (int i = 0; i < COUNT; i++)
             hints[i] = items[i].offset;
         assert_true(place_towards(arena, items, COUNT, &goal, &least) > HEIGHT);
@@ -344,6 +453,7 @@ static void known_placements_are_recalled(void **state)
     Known *known = known_new(arena);
     PlaceGoal goal = {.work = 1000, .is_late = never_late};
     cut_up(items, COUNT, 400, HEIGHT, &seed);
+    leave_a_byte(items, COUNT);
     int64_t top = place_or_recall(known, arena, items, COUNT, &goal);
     int64_t offset = items[7].offset;
     assert_true(top > HEIGHT);
@@ -405,6 +515,9 @@ int main(void)
         TEST(perfect_packings_are_found),
         TEST(searching_again_gives_the_same),
         TEST(work_bounds_the_search),
+        TEST(nothing_is_wasted_where_every_step_is_full),
+        TEST(buffers_rest_on_the_lowest_ground),
+        TEST(other_orders_improve_the_answer),
         TEST(no_time_leaves_a_placement_all_the_same),
         TEST(a_goal_above_the_bound_is_enough),
         TEST(hints_are_followed_where_they_can_be),
