@@ -111,13 +111,14 @@ void *arena_alloc(Arena *arena, size_t count, size_t size)
 
 void arena_release(Arena *arena, const void *allocation)
 {
-    for (Chunk **at = &arena->chunks; *at != NULL; at = &(*at)->next) {
-        Chunk *chunk = *at;
-        if (!chunk->own || chunk->data != allocation) continue;
-        *at = chunk->next;
-        free(chunk);
-        return;
-    }
+    Chunk *before = arena->chunks;      // it is no chunk of its own
+    while (before != NULL && before->next != NULL &&
+           (!before->next->own || before->next->data != allocation))
+        before = before->next;
+    if (before == NULL || before->next == NULL) return;
+    Chunk *freed = before->next;
+    before->next = freed->next;
+    free(freed);
 }
 
 char *arena_copy(Arena *arena, const char *text, size_t length)
@@ -154,8 +155,10 @@ void *arena_grow(Arena *arena, void *array, int32_t *capacity, int64_t need,
     if (larger < need) larger = need;
     if (larger > INT32_MAX) larger = INT32_MAX;
     void *moved = arena_alloc(arena, (size_t)larger, size);
-    if (*capacity > 0) memcpy(moved, array, (size_t)*capacity * size);
-    if (*capacity > 0) arena_release(arena, array);
+    if (*capacity > 0) {
+        memcpy(moved, array, (size_t)*capacity * size);
+        arena_release(arena, array);
+    }
     *capacity = (int32_t)larger;
     return moved;
 }
