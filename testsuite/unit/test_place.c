@@ -251,25 +251,6 @@ static void searching_again_gives_the_same(void **state)
         assert_int_equal(items[i].offset, again[i].offset);
 }
 
-// More work never ends higher, and none leaves the old answer.
-static void work_bounds_the_search(void **state)
-{
-    (void)state;
-    Item items[200];
-    Placing p;
-    uint64_t seed = 8;
-    int64_t before = INT64_MAX;
-    cut_up(items, 200, 400, 100000, &seed);
-    for (int64_t work = 0; work < 100 * 1000 * 1000; work = 10 * work + 1000) {
-        search(items, 200, 0, work, &p);
-        assert_true(p.best_top <= before);
-        assert_true(work == 0 || p.work < work);
-        assert_true(p.work > -1000 * 1000);
-        before = p.best_top;
-    }
-    assert_true(before < 150000);
-}
-
 static int largest_of(const Item *items, int count)
 {
     int largest = 0;
@@ -299,6 +280,40 @@ static void cut_evenly(Item *items, int count, int32_t steps, int64_t height,
             items[made].size -= item->size;
         }
     }
+}
+
+// Failures that end an order prove nothing: a placement of this height exists.
+static void an_end_without_an_answer_is_no_proof(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000 };
+    for (uint64_t round = 0; round < 2; round++) {
+        Item items[COUNT];
+        Placing p;
+        uint64_t seed = 51 + round;
+        cut_evenly(items, COUNT, 10000, 1 << 20, &seed);
+        search(items, COUNT, 0, 50 * 1000 * 1000, &p);
+        assert_int_equal(p.least, 1 << 20);
+    }
+}
+
+// More work never ends higher, and none leaves the old answer.
+static void work_bounds_the_search(void **state)
+{
+    (void)state;
+    Item items[200];
+    Placing p;
+    uint64_t seed = 8;
+    int64_t before = INT64_MAX;
+    cut_up(items, 200, 400, 100000, &seed);
+    for (int64_t work = 0; work < 100 * 1000 * 1000; work = 10 * work + 1000) {
+        search(items, 200, 0, work, &p);
+        assert_true(p.best_top <= before);
+        assert_true(work == 0 || p.work < work);
+        assert_true(p.work > -1000 * 1000);
+        before = p.best_top;
+    }
+    assert_true(before < 150000);
 }
 
 // A thousand buffers that fill every step: no other method finds this.
@@ -514,6 +529,7 @@ int main(void)
         TEST(small_rectangles_are_put_together),
         TEST(perfect_packings_are_found),
         TEST(searching_again_gives_the_same),
+        TEST(an_end_without_an_answer_is_no_proof),
         TEST(work_bounds_the_search),
         TEST(nothing_is_wasted_where_every_step_is_full),
         TEST(buffers_rest_on_the_lowest_ground),
