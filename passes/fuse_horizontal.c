@@ -56,6 +56,7 @@ typedef struct Grouper {
     int32_t    *by_wave, *wave_start, *lasts;
     int32_t     wave_count, last_count;
     bool       *done, *stays;   // of each delayed node: launched; not now
+    NodeId     *trial;          // nodes that run while bytes are counted
     bool       *waits;          // of each node, while all are launched
     // The first wave that each node could be in, if it needs a delayed one and
     // its `round` is the current round.
@@ -215,12 +216,12 @@ static void wait(Grouper *s, NodeId i)
     }
 }
 
-// Launches the delayed nodes wave by wave, except those that stay.  Their waves
-// are numbered anew; those for a last block may still join a launch.
+// Launches the delayed nodes wave by wave, as sorted, except those that stay.
+// Their waves are numbered anew; those for a last block may still join a
+// launch.
 static void launch_waves(Grouper *s)
 {
     int32_t left = 0, count = s->waiting_count;
-    sort_waves(s);
     for (int32_t k = 0; k < count; k++)
         s->done[k] = s->stays[k] && !can_be_last(s, s->waiting[k].node);
     for (int32_t at = 0; at < count; at++) {
@@ -240,6 +241,7 @@ static void launch_waiting(Grouper *s)
 {
     for (int32_t k = 0; k < s->waiting_count; k++) s->stays[k] = false;
     move_back(s);
+    sort_waves(s);
     launch_waves(s);
 }
 
@@ -275,14 +277,14 @@ static void launch_needed(Grouper *s, NodeId i)
 static int64_t bytes_waiting(Grouper *s, int32_t at)
 {
     int64_t before = s->now.live;
-    int32_t count = 0, *run = s->lasts;         // not in use here
+    int32_t count = 0;
     for (int32_t k = at; k != NONE; k = s->waiting[k].next) {
         s->done[k] = true;
-        run[count++] = s->waiting[k].node;
+        s->trial[count++] = s->waiting[k].node;
         lives_run(&s->now, s->waiting[k].node);
     }
     int64_t bytes = before - s->now.live;
-    while (count > 0) lives_take_back(&s->now, run[--count]);
+    while (count > 0) lives_take_back(&s->now, s->trial[--count]);
     return bytes;
 }
 
@@ -303,6 +305,7 @@ static void launch_kind(Grouper *s, int32_t of)
             s->waiting[k].wave = last;
     for (int32_t k = 0; k < s->waiting_count; k++)
         s->waits[s->waiting[k].node] = false;
+    sort_waves(s);
     launch_waves(s);
 }
 
@@ -411,6 +414,7 @@ void pass_fuse_horizontal(Graph *g, const PassOptions *o)
         .lasts = NEW_ARRAY(arena, count, int32_t),
         .done = NEW_ARRAY(arena, count, bool),
         .stays = NEW_ARRAY(arena, count, bool),
+        .trial = NEW_ARRAY(arena, count, NodeId),
         .kind = NEW_ARRAY(arena, count, int32_t),
         .waits = NEW_ARRAY(arena, count, bool),
         .wave = NEW_ARRAY(arena, count, int32_t),

@@ -13,7 +13,6 @@
 
 // About ten seconds of work; with a time limit, all that it permits.
 static const int64_t search_work = 4LL * 1000 * 1000 * 1000;
-static const int64_t endless_work = INT64_MAX / 4;
 
 // ---- options ----------------------------------------------------------------
 
@@ -133,7 +132,7 @@ int plan_instance(const Options *o, Diag *diag)
     Instance in;
     Output out;
     int64_t least;
-    PlaceGoal goal = {.work = o->time_limit > 0 ? endless_work : search_work,
+    PlaceGoal goal = {.work = o->time_limit > 0 ? INT64_MAX : search_work,
                       .is_late = o->time_limit > 0 ? is_late : NULL};
     deadline = now() + o->time_limit;
     if (!instance_read(&in, o->arena, diag, o->input)) return EXIT_FILE;

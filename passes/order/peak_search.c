@@ -18,6 +18,7 @@
 //
 // Work is counted, not timed.  A search that exceeds its limit takes the lowest
 // valley that it has seen; the order may then not be the best.
+#include "../../ir/base/splitmix.h"
 #include "ready_walk.h"
 #include <string.h>
 
@@ -83,10 +84,8 @@ static void go_to(Search *s, int32_t set)
 // Returns a pseudo-random number of the node.
 static uint64_t hash_of(NodeId i)
 {
-    uint64_t x = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
+    uint64_t state = (uint64_t)i * 0x9E3779B97F4A7C15u;
+    return splitmix64(&state);
 }
 
 static bool comes_before(const Search *s, int32_t a, int32_t b)

@@ -30,21 +30,44 @@ static int32_t step_count(const Item *items, int32_t count)
     return steps;
 }
 
+// Adds to live[t] the sum of the sizes alive at step t, and nothing to
+// live[steps].
+static void sum_live(const Item *items, int32_t count, int32_t steps,
+                     int64_t *live)
+{
+    for (int32_t i = 0; i < count; i++) {
+        assert(0 <= items[i].first && items[i].first <= items[i].last);
+        live[items[i].first] += items[i].size;
+        live[items[i].last + 1] -= items[i].size;
+    }
+    for (int32_t t = 1; t <= steps; t++) live[t] += live[t - 1];
+}
+
 int64_t place_bound(Arena *arena, const Item *items, int32_t count)
 {
     int32_t steps = step_count(items, count);
-    int64_t *change = NEW_ARRAY(arena, (size_t)steps + 1, int64_t);
-    for (int32_t i = 0; i < count; i++) {
-        assert(0 <= items[i].first && items[i].first <= items[i].last);
-        change[items[i].first] += items[i].size;
-        change[items[i].last + 1] -= items[i].size;
-    }
-    int64_t live = 0, bound = 0;
-    for (int32_t i = 0; i < steps; i++) {
-        live += change[i];
-        if (live > bound) bound = live;
-    }
+    int64_t *live = NEW_ARRAY(arena, (size_t)steps + 1, int64_t), bound = 0;
+    sum_live(items, count, steps, live);
+    for (int32_t t = 0; t < steps; t++) bound = larger(bound, live[t]);
     return bound;
+}
+
+const int32_t *place_list(const Placing *p, bool by_end, int32_t **start)
+{
+    int32_t *list = NEW_ARRAY(p->arena, p->count, int32_t);
+    int32_t *from = NEW_ARRAY(p->arena, (size_t)p->steps + 2, int32_t);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t i = p->count - 1; i >= 0; i--) {
+            if (p->items[i].size == 0) continue;
+            int32_t t = by_end ? p->items[i].last + 1 : p->items[i].first;
+            if (pass == 0) from[t]++;
+            else list[--from[t]] = i;
+        }
+        for (int32_t t = 0; t <= p->steps && pass == 0; t++)
+            from[t + 1] += from[t];
+    }
+    *start = from;
+    return list;
 }
 
 // ---- orders -----------------------------------------------------------------
@@ -92,12 +115,7 @@ static void find_fullest(Placing *p)
     int32_t leaves = 1;
     while (leaves < p->steps + 1) leaves *= 2;
     int64_t *most = NEW_ARRAY(p->arena, 2 * (size_t)leaves, int64_t);
-    int64_t *live = most + leaves;
-    for (int32_t i = 0; i < p->count; i++) {
-        live[p->items[i].first] += p->items[i].size;
-        live[p->items[i].last + 1] -= p->items[i].size;
-    }
-    for (int32_t t = 1; t < leaves; t++) live[t] += live[t - 1];
+    sum_live(p->items, p->count, p->steps, most + leaves);
     for (int32_t k = leaves - 1; k > 0; k--)
         most[k] = larger(most[2 * k], most[2 * k + 1]);
     p->fullest = NEW_ARRAY(p->arena, p->count, int64_t);
@@ -258,7 +276,7 @@ static bool with_work(Placing *p, int64_t work, bool (*method)(Placing *p))
     p->work -= rest;
     bool is_done = method(p);
     p->work = rest + larger(p->work, 0);
-    return is_done || p->best_top <= p->goal;
+    return is_done;
 }
 
 // Spends a part of the work on methods that need no pairs of items.

@@ -41,6 +41,25 @@ typedef struct PlaceGoal {
                                 // items, negative: unknown; or NULL
 } PlaceGoal;
 
+// The state of a placement.  work is the rest of the counted work; methods
+// subtract their inner steps, so the result never depends on the clock.
+typedef struct Placing {
+    Arena   *arena;
+    Item    *items;
+    int32_t  count, steps;      // steps: 1 + the largest `last`
+    int64_t  bound, work;
+    int64_t  goal;              // sufficient height: the bound or higher
+    int64_t  least;             // proved lower bound: the bound or higher
+    int32_t *order;             // items in the order of placing
+    int64_t *best;              // offsets of the best placement so far
+    int64_t  best_top;
+    int64_t *fullest;           // of each item: the largest sum of sizes at a
+                                // step of its life; NULL until it is needed
+    struct Lowest *lowest;      // of place_lowest; NULL before
+    bool   (*is_late)(void);
+    int32_t  patience;          // calls before the clock is read again
+} Placing;
+
 // Returns the largest sum of sizes alive at once: no placement is lower.
 int64_t place_bound(Arena *arena, const Item *items, int32_t count);
 // Sets every offset; returns the highest end.
@@ -61,30 +80,16 @@ typedef enum OrderBy {
     BY_LIFETIME, BY_SIZE, BY_AREA, BY_FIRST, BY_LAST, BY_OFFSET, ORDER_COUNT,
     BY_FULL_LIFETIME = ORDER_COUNT, BY_FULL_AREA
 } OrderBy;
-// The state of a placement.  work is the rest of the counted work; methods
-// subtract their inner steps, so the result never depends on the clock.
-typedef struct Placing {
-    Arena   *arena;
-    Item    *items;
-    int32_t  count, steps;      // steps: 1 + the largest `last`
-    int64_t  bound, work;
-    int64_t  goal;              // sufficient height: the bound or higher
-    int64_t  least;             // proved lower bound: the bound or higher
-    int32_t *order;             // items in the order of placing
-    int64_t *best;              // offsets of the best placement so far
-    int64_t  best_top;
-    int64_t *fullest;           // of each item: the largest sum of sizes at a
-                                // step of its life; NULL until it is needed
-    struct Lowest *lowest;      // of place_lowest; NULL before
-    bool   (*is_late)(void);
-    int32_t  patience;          // calls before the clock is read again
-} Placing;
-
 void place_order(Placing *p, OrderBy by);
 // The gap between placed buffers that an item takes.
 typedef enum GapChoice { LOWEST, TIGHTEST, OUTERMOST, CHOICE_COUNT } GapChoice;
 // Keeps the placement in items if it is the best: true if the goal is reached.
 bool place_keep(Placing *p, int64_t top);
+
+// Returns the items that have bytes by their first step, or by the step after
+// their last.  Those of step t are list[start[t]] to before list[start[t + 1]].
+// start has an element for each t of 0 .. steps + 1.
+const int32_t *place_list(const Placing *p, bool by_end, int32_t **start);
 
 // True if time is up; then no work is left.
 bool place_is_late(Placing *p);

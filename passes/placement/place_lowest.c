@@ -14,6 +14,7 @@
 // optimization: Joslin and Clements, JAIR 10, 1999).
 #include "place.h"
 #include "../../ir/base/sizes.h"
+#include "../../ir/base/splitmix.h"
 #include <stdlib.h>
 
 // Steps from .. to - 1 of the skyline; neighbours are an index or NONE.
@@ -39,7 +40,7 @@ struct Lowest {
     Births  *births;            // node k has the children 2k and 2k + 1
     int32_t  leaves;            // a power of two
     int32_t *leaf;              // of each item
-    int32_t *born;              // items born before each step
+    int32_t *born;              // the first leaf of each step
     Span    *spans;
     int32_t  span_count;
     Queued  *queue;             // a heap, the lowest first
@@ -208,17 +209,12 @@ static struct Lowest *new_lowest(const Placing *p)
     while (l->leaves < p->count) l->leaves *= 2;
     l->births = NEW_ARRAY(p->arena, 2 * (size_t)l->leaves, Births);
     l->leaf = NEW_ARRAY(p->arena, count, int32_t);
-    l->born = NEW_ARRAY(p->arena, (size_t)p->steps + 2, int32_t);
-    // An item makes at most 2 spans, and changes the queue 3 times; a span that
-    // rises joins another.
+    // An item makes at most 2 spans.  It takes an entry of the queue and adds
+    // at most 3; a span that rises takes one and adds one.
     l->spans = NEW_ARRAY(p->arena, 2 * count + 1, Span);
-    l->queue = NEW_ARRAY(p->arena, 5 * count + 1, Queued);
-    for (int32_t i = 0; i < p->count; i++) l->born[p->items[i].first + 1]++;
-    for (int32_t t = 0; t < p->steps; t++) l->born[t + 1] += l->born[t];
-    for (int32_t i = p->count - 1; i >= 0; i--)
-        l->leaf[i] = --l->born[p->items[i].first + 1];
-    for (int32_t t = 0; t < p->steps; t++) l->born[t] = l->born[t + 1];
-    l->born[p->steps] = p->count;
+    l->queue = NEW_ARRAY(p->arena, 2 * count + 1, Queued);
+    const int32_t *births = place_list(p, false, &l->born);
+    for (int32_t k = 0; k < l->born[p->steps]; k++) l->leaf[births[k]] = k;
     return l;
 }
 
@@ -279,14 +275,10 @@ static int compare_wheels(const void *left, const void *right)
     return a->item < b->item ? -1 : a->item > b->item;
 }
 
-// Returns a number in [0, 1): xorshift64 of Marsaglia, the same on every
-// machine.
+// Returns a pseudo-random number in [0, 1).
 static double next_random(uint64_t *state)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return (double)(*state >> 11) * 0x1p-53;
+    return (double)(splitmix64(state) >> 11) * 0x1p-53;
 }
 
 static void order_by_key(Placing *p, const double *key, Wheel *wheels)
@@ -341,8 +333,7 @@ bool place_improve(Placing *p)
     Tries t = {.key = NEW_ARRAY(p->arena, count, double),
                .kept = NEW_ARRAY(p->arena, count, double),
                .offset = NEW_ARRAY(p->arena, count, int64_t),
-               .wheels = NEW_ARRAY(p->arena, count, Wheel),
-               .random = 0x9e3779b97f4a7c15};
+               .wheels = NEW_ARRAY(p->arena, count, Wheel)};
     for (int rounds = FIRST_ROUNDS; p->count > 1; rounds += rounds / 2)
         for (int i = 0; i < GROUND_ORDERS; i++) {
             if (p->work <= 0 || place_is_late(p)) return false;

@@ -13,6 +13,7 @@
 // 2004).  It is exact, but ends with its work, not with a proof.
 #include "place.h"
 #include "../../ir/base/sizes.h"
+#include "../../ir/base/splitmix.h"
 
 enum { NONE = -1 };
 
@@ -43,8 +44,8 @@ typedef struct Choice {
 
 typedef struct Perfect {
     Placing *p;
-    int32_t *births, *deaths;   // items by first and by last step, from born[t]
-    int32_t *born, *dead;       // and dead[t] on
+    const int32_t *births, *deaths;     // items by first and by last step, from
+    int32_t *born, *dead;               // born[t] and dead[t] on
     bool    *placed;
     Valley  *valleys;
     int32_t  valley_count;
@@ -292,10 +293,7 @@ static double area(const Perfect *s, int32_t item)
 
 static uint32_t random_below(Perfect *s, int32_t end)
 {
-    s->random ^= s->random << 13;               // xorshift64 of Marsaglia
-    s->random ^= s->random >> 7;
-    s->random ^= s->random << 17;
-    return (uint32_t)(s->random >> 32) % (uint32_t)end;
+    return (uint32_t)(splitmix64(&s->random) >> 32) % (uint32_t)end;
 }
 
 // Begins a choice at a valley: the largest item first, and after a new start
@@ -372,23 +370,6 @@ static bool search(Perfect *s)
 
 // ---- the whole --------------------------------------------------------------
 
-// Lists items by a step, from start[t] on.
-static int32_t *list_by(const Placing *p, int32_t *start, bool by_end)
-{
-    int32_t *list = NEW_ARRAY(p->arena, p->count, int32_t);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int32_t i = p->count - 1; i >= 0; i--) {
-            if (p->items[i].size == 0) continue;
-            int32_t t = by_end ? p->items[i].last + 1 : p->items[i].first;
-            if (pass == 0) start[t]++;
-            else list[--start[t]] = i;
-        }
-        for (int32_t t = 0; t <= p->steps && pass == 0; t++)
-            start[t + 1] += start[t];
-    }
-    return list;
-}
-
 static bool is_full(const Placing *p)
 {
     int64_t area = 0;
@@ -402,11 +383,9 @@ static bool is_full(const Placing *p)
 bool place_perfect(Placing *p)
 {
     if (p->work <= 0 || !is_full(p)) return false;
-    size_t count = (size_t)p->count, steps = (size_t)p->steps + 2;
+    size_t count = (size_t)p->count, steps = (size_t)p->steps + 1;
     Arena *arena = p->arena;
-    Perfect s = {.p = p, .born = NEW_ARRAY(arena, steps, int32_t),
-                 .dead = NEW_ARRAY(arena, steps, int32_t),
-                 .placed = NEW_ARRAY(arena, count, bool),
+    Perfect s = {.p = p, .placed = NEW_ARRAY(arena, count, bool),
                  .valleys = NEW_ARRAY(arena, 2 * count + 1, Valley),
                  .unused = NEW_ARRAY(arena, 2 * count + 1, int32_t),
                  .choices = NEW_ARRAY(arena, count + 1, Choice),
@@ -414,10 +393,9 @@ bool place_perfect(Placing *p)
                  .asked = NEW_ARRAY(arena, steps, int64_t),
                  .leads = NEW_ARRAY(arena, steps, bool),
                  .stack = NEW_ARRAY(arena, steps, int32_t),
-                 .at = NEW_ARRAY(arena, steps, int32_t),
-                 .random = 0x9e3779b97f4a7c15};
-    s.births = list_by(p, s.born, false);
-    s.deaths = list_by(p, s.dead, true);
+                 .at = NEW_ARRAY(arena, steps, int32_t)};
+    s.births = place_list(p, false, &s.born);
+    s.deaths = place_list(p, true, &s.dead);
     s.valleys[0] = (Valley){.from = 0, .to = p->steps, .left = NONE,
                             .right = NONE};
     s.valley_count = 1;

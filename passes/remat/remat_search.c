@@ -18,6 +18,7 @@
 // Each level starts from the modes of the level before.  A second start takes
 // the recomputations of the lower bound at the first backward step.
 #include "remat_search.h"
+#include "../../ir/base/splitmix.h"
 #include <string.h>
 #include "remat_bound.h"
 #include "remat_chain.h"
@@ -289,13 +290,10 @@ static void keep_best(Search *s)
     memcpy(s->best, s->m.mode, mode_bytes(s));
 }
 
-// Returns a pseudo-random number below `most` (Vigna, splitmix64).
+// Returns a pseudo-random number below `most`.
 static int32_t draw(Search *s, int32_t most)
 {
-    uint64_t x = s->random += 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return (int32_t)((x ^ (x >> 31)) % (uint64_t)most);
+    return (int32_t)(splitmix64(&s->random) % (uint64_t)most);
 }
 
 // Lowers some groups at random.
