@@ -25,10 +25,12 @@
 #include <unistd.h>
 #include "order.h"
 #include "runner.h"
+#include "tile.h"
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
-__thread bool host_plain;
+__thread bool host_plain, host_is_alone;
+__thread unsigned host_plain_threads;
 
 namespace {
 
@@ -108,6 +110,12 @@ UNSEEN void enter_warp(Runner *r, int first)
     r->lanes = left < WARP ? left : WARP;
     r->at_warp = r->at_block = r->ended = 0;
     r->mixed_warp = false;
+}
+
+UNSEEN void count_threads(Runner *r, int threads)
+{
+    r->threads = threads;
+    r->warps = (threads + WARP - 1) / WARP;
 }
 
 UNSEEN void begin_thread(Runner *r)
@@ -255,15 +263,19 @@ UNSEEN void make_identities(Runner *r)
 
 UNSEEN void run_block(Runner *r)
 {
+    count_threads(r, (int)(blockDim.x * blockDim.y * blockDim.z));
     r->position = r->begun = r->fibers = 0;
     r->warps_at_block = r->warps_ended = 0;
     r->mixed_block = r->votes[r->block_side] = false;
     r->turn ^= 1;
     r->block_count++;
+    host_sums = nullptr;
     if (r->ordered) order_threads(r->at, r->threads, &r->random);
     r->thread = r->at[0];
     enter_warp(r, 0);
     host_plain = !r->ordered && !SEES_RACES && blockDim.y * blockDim.z == 1;
+    host_is_alone = false;
+    host_plain_threads = blockDim.x;
     threadIdx = {0, 0, 0};
     prepare_thread(r, r->thread);
     go_on(r, &r->caller);
@@ -276,6 +288,14 @@ UNSEEN Runner *running()
     Runner *r = runner_of_thread;
     if (host_plain) leave_plain(r);
     return r;
+}
+
+UNSEEN void host_be_alone()
+{
+    if (!host_plain || !host_has_twins || threadIdx.x != 0) return;
+    host_is_alone = true;
+    host_plain_threads = 1;
+    count_threads(runner_of_thread, 1);
 }
 
 UNSEEN bool host_thread_ended()
@@ -352,8 +372,9 @@ UNSEEN const unsigned char *host_exchange(const void *value, size_t bytes,
                                           unsigned mask, HostPlace place,
                                           int *lane, int *lanes)
 {
-    Runner *r = runner_of_thread;
-    if (host_plain) leave_plain(r);
+    Runner *r = running();
+    if (host_is_alone)
+        abandon_block(r, "threads of an elementwise kernel exchange values");
     unsigned char *offers = r->offers[r->side];
     *lane = r->thread % WARP;
     *lanes = r->lanes;
@@ -370,12 +391,12 @@ UNSEEN bool run_blocks(const HostLaunch &launch, const int64_t *order,
     Runner *r = runner();
     const HostExtent &grid = launch.grid, &block = launch.block;
     r->launch = &launch;
+    host_launch_number++;
     r->failed = false;
     r->ordered = host_order() != AS_IT_COMES;
     gridDim = dim3((unsigned)grid.x, (unsigned)grid.y, (unsigned)grid.z);
     blockDim = dim3((unsigned)block.x, (unsigned)block.y, (unsigned)block.z);
-    r->threads = (int)(block.x * block.y * block.z);
-    r->warps = (r->threads + WARP - 1) / WARP;
+    count_threads(r, (int)(block.x * block.y * block.z));
     make_identities(r);
     for (int64_t i = begin; i < end && !r->failed; i += stride) {
         int64_t b = order ? order[i] : i;

@@ -20,6 +20,7 @@
 #include "arguments.h"
 #include "cuda_runtime_api.h"
 #include "device_language.h"
+#include "tile.h"
 
 // An extent as the caller wrote it: numbers that do not fit dim3 must be
 // detected, not truncated.
@@ -59,12 +60,46 @@ extern __thread bool host_plain;
 // block.cpp: ends the running thread; true if another begins in its place.
 bool host_thread_ended();
 
+// The threads of a plain block: one, if it takes the turns of all in an
+// elementwise kernel.
+extern __thread unsigned host_plain_threads;
+
 static inline bool host_next_thread()
 {
-    if (__builtin_expect(host_plain, 1) && ++threadIdx.x < blockDim.x)
+    if (__builtin_expect(host_plain, 1) && ++threadIdx.x < host_plain_threads)
         return true;
     return host_thread_ended();
 }
+
+// block.cpp: makes thread 0 the only one of its block, if twins are allowed.
+void host_be_alone();
+extern __thread bool host_is_alone;
+
+// The turns of FOR_EACH that the running thread takes, as adjacent ones.
+struct HostTurns {
+    long long count, each, step, begin, end;
+    HostTurns(long long block, long long blocks, long long of)
+        : count(of), each(1), step(blocks * blockDim.x)
+    {
+        host_be_alone();
+        if (host_is_alone) each = blockDim.x;
+        begin = block * blockDim.x + threadIdx.x - step;
+    }
+    bool next()
+    {
+        begin += step;
+        end = begin + each < count ? begin + each : count;
+        return begin < count;
+    }
+};
+#define ELEMENTWISE host_be_alone()
+#define HOST_FOR_EACH(i, block, blocks, count)                                 \
+    for (HostTurns turns(block, blocks, count); turns.next();)                 \
+        for (long long i = turns.begin; i < turns.end; i++)
+#define FOR_EACH(i, count) HOST_FOR_EACH(i, blockIdx.x, gridDim.x, count)
+#define FOR_EACH_OF(i, items, k, count)                                        \
+    HOST_FOR_EACH(i, (long long)blockIdx.x - items.first[k], items.blocks(k),  \
+                  count)
 
 // The limit of a kernel's parameters in bytes, and the end of the last of these
 // if each is aligned as its type.
@@ -94,8 +129,13 @@ struct HostKernel<Kernel> {
     static void threads(const void *arguments)
     {
         const auto &all = *static_cast<const std::tuple<P...> *>(arguments);
+        std::apply(threads_of, all);
+    }
+
+    static void threads_of(const P &...argument)
+    {
         do
-            std::apply(Kernel, all);
+            Kernel(argument...);
         while (host_next_thread());
     }
 

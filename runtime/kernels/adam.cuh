@@ -23,6 +23,7 @@ __global__ void adam_update(const __grid_constant__ TensorList<AdamArrays, N> ar
                             const StateHeader *header, real rest1, real rest2, real epsilon,
                             Last... last)
 {
+    ELEMENTWISE;
     __shared__ real rate, root;
     if (!header->skip) {
         if (threadIdx.x == 0) {

@@ -26,7 +26,7 @@ __global__ void sum_squares(double *sums, const real *x, long long count, int pa
 {
     __shared__ double totals[32];
     double sum = 0;
-    FOR_EACH(i, count) sum += (double)x[i] * (double)x[i];
+    FOR_OWN(i, count) sum += (double)x[i] * (double)x[i];
     sum = block_total(sum, totals);
     if (threadIdx.x == 0) sums[blockIdx.x] = sum;
     for (unsigned i = gridDim.x + threadIdx.x; blockIdx.x == 0 && i < (unsigned)parts;

@@ -69,9 +69,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<X, Weight
         weight, (long long)first * G::FILTER, 1, 1, {G::FILTER, 1}};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    patches.start(block.row, windows<Shape>(G::PIXELS, 1));
-    filters.start(block.column, Im2colIndex{G::K, G::FILTER});
-    Tile::sums(tiles, patches, filters, 0, G::FILTER, sum);
+    block_sums<Tile>(tiles, patches, block.row, windows<Shape>(G::PIXELS, 1), filters, block.column,
+                     Im2colIndex{G::K, G::FILTER}, 0, G::FILTER, sum);
     typedef std::conditional_t<G::SMALL, unsigned, long long> Pixel;
     auto place = [=](Pixel i) { return i * (Pixel)Shape::K + first; };
     auto make = [=](auto &run, long long, int k) {
@@ -106,11 +105,11 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weigh
         {DEPTH, 0, G::SMALL, {R, 0, 1, S * C}, {S, 0, 1, C}, K, G::FILTER}};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    slopes.start(block.row, Im2colIndex{PIXELS, Shape::P * LINE, G::SMALL,
-                                        {Shape::H, Shape::PAD_TOP, 1, LINE},
-                                        {Shape::W, Shape::PAD_LEFT, 1, Shape::K}});
-    filters.start(block.column, Im2colIndex{C, 1});
-    Tile::sums(tiles, slopes, filters, 0, DEPTH, sum);
+    const Im2colIndex pixels = {PIXELS, Shape::P * LINE, G::SMALL,
+                                {Shape::H, Shape::PAD_TOP, 1, LINE},
+                                {Shape::W, Shape::PAD_LEFT, 1, Shape::K}};
+    block_sums<Tile>(tiles, slopes, block.row, pixels, filters, block.column, Im2colIndex{C, 1}, 0,
+                     DEPTH, sum);
     typedef std::conditional_t<G::SMALL, unsigned, long long> Pixel;
     auto place = [=](Pixel i) { return i * (Pixel)Shape::C + first; };
     auto make = [=](auto &run, long long at, int c) {
@@ -142,9 +141,9 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, X>())
         x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(end, 1)};
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    slopes.start(block.row, Im2colIndex{G::K, 0, true, {}, {}, G::K});
-    patches.start(block.column, G::taps());
-    const real of_row = Tile::sums(tiles, slopes, patches, begin, end, sum, sums);
+    const real of_row =
+        block_sums<Tile>(tiles, slopes, block.row, Im2colIndex{G::K, 0, true, {}, {}, G::K},
+                         patches, block.column, G::taps(), begin, end, sum, sums);
     auto place = [=](long long i) { return (first + i) * G::FILTER; };
     each_run<Tile, G::FILTER, false>(sum, block, G::K, place, [=](auto &run, long long at, int) {
         store_vec(dw, at, run);

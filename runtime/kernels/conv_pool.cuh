@@ -62,9 +62,8 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, Weights 
     typename G::template Filters<Weights> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::FILTER, 1}};
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    pixels.start(0, pixel);
-    filters.start(block.column, Im2colIndex{G::K, G::FILTER});
-    Tile::sums(shared.tiles, pixels, filters, 0, G::FILTER, sum);
+    block_sums<Tile>(shared.tiles, pixels, 0, pixel, filters, block.column,
+                     Im2colIndex{G::K, G::FILTER}, 0, G::FILTER, sum);
 
     for (int j = 0; BIAS && j < Tile::COLUMNS_EACH; j++) {
         const int k = block.column + Tile::column(j);

@@ -60,11 +60,11 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::template blocks<DY, Weigh
     __shared__ typename Tile::SharedTiles tiles;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
     if (block.row < pixels) {                       // or the class has fewer tiles than others
-        slopes.start(block.row, Im2colIndex{pixels, Shape::P * Y_LINE, G::SMALL,
-                                            {height, r.origin, 1, Y_LINE},
-                                            {width, s.origin, 1, Shape::K}});
-        filters.start(block.column, Im2colIndex{C, 1});
-        Tile::sums(tiles, slopes, filters, 0, depth, sum);
+        const Im2colIndex rows = {pixels, Shape::P * Y_LINE, G::SMALL,
+                                  {height, r.origin, 1, Y_LINE},
+                                  {width, s.origin, 1, Shape::K}};
+        block_sums<Tile>(tiles, slopes, block.row, rows, filters, block.column, Im2colIndex{C, 1},
+                         0, depth, sum);
     }
     auto place = [=](long long i) { return pixel(i).offset + first; };
     auto make = [=](auto &run, long long at, int c) {

@@ -73,7 +73,7 @@ __global__ void multibox_entropy(real *entropy, X scores, const int *match,
                                  const int *labels)
 {
     constexpr long long ROWS = Shape::N * Shape::ANCHORS, CLASSES = Shape::CLASSES;
-    FOR_EACH(i, 32 * ROWS) {
+    FOR_OWN(i, 32 * ROWS) {
         const long long row = i / 32, n = row / Shape::ANCHORS;
         const int label = match[row] >= 0 ? labels[n * Shape::BOXES + match[row]] : 0;
         real largest, sum = softmax_sum(scores + row * CLASSES, CLASSES, largest);
@@ -173,7 +173,7 @@ __global__ void multibox_scores(DX dscores, X scores, const int *chosen,
 {
     constexpr long long ROWS = Shape::N * Shape::ANCHORS, CLASSES = Shape::CLASSES;
     const real share = multibox_share(positives, samples, weight);
-    FOR_EACH(i, 32 * ROWS) {
+    FOR_OWN(i, 32 * ROWS) {
         const long long row = i / 32, n = row / Shape::ANCHORS, first = row * CLASSES;
         const bool counts = chosen[row] != NOT_COUNTED && n < samples;
         const int label = chosen[row] >= 0 ? labels[n * Shape::BOXES + chosen[row]] : 0;

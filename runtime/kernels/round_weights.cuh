@@ -19,7 +19,7 @@ __global__ void round_weights(const __grid_constant__ TensorList<RoundedWeights<
     constexpr int V = 8;
     const int k = arrays.own();
     const RoundedWeights<T> of = arrays.item[k];
-    FOR_EACH_OF(i, arrays, k, of.count / V)
+    FOR_OWN_OF(i, arrays, k, of.count / V)
         store_vec(of.rounded, V * i, load_vec<V>(of.weight, V * i));
     const long long i = of.count / V * V + threadIdx.x;
     if (i < of.count && (int)blockIdx.x - arrays.first[k] + 1 == arrays.blocks(k))

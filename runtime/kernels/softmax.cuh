@@ -12,7 +12,7 @@
 template <class X = const real *, class Y = real *>
 __global__ void softmax_forward(Y y, X x, long long rows, long long width)
 {
-    FOR_EACH(i, 32 * rows) {
+    FOR_OWN(i, 32 * rows) {
         const long long row = i / 32 * width;
         real largest, sum = softmax_sum(x + row, width, largest);
         for (long long o = i % 32; o < width; o += 32) y[row + o] = exp(x[row + o] - largest) / sum;
@@ -24,7 +24,7 @@ __global__ void softmax_forward(Y y, X x, long long rows, long long width)
 template <class DY = const real *, class Y = const real *, class DX = real *>
 __global__ void softmax_gradient(DX dx, DY dy, Y y, long long rows, long long width)
 {
-    FOR_EACH(i, 32 * rows) {
+    FOR_OWN(i, 32 * rows) {
         const long long row = i / 32 * width;
         real sum = 0;
         for (long long o = i % 32; o < width; o += 32) sum += dy[row + o] * y[row + o];

@@ -12,6 +12,7 @@
 // Prints each tensor that differs and the worst of all; returns 0 if all agree, 1 if not or if a
 // file can't be read, 2 for wrong usage.
 
+#include <set>
 #include "../../runtime/trainer/safetensors.cuh"
 
 // The offset in A of a tensor of B.
@@ -118,13 +119,14 @@ static bool tensors_agree(const SafeFile *a, const SafeTensor *b, double floor,
 // True if B names all that A has.
 static bool names_agree(const SafeFile *a, const SafeFile *b)
 {
+    std::set<const SafeTensor *> known;
+    for (int k = 0; k < b->count; k++)
+        known.insert(find_match(a, &b->tensors[k]).a);
     bool good = true;
     for (int i = 0; i < a->count; i++) {
-        bool known = false;
-        for (int k = 0; k < b->count; k++)
-            known |= find_match(a, &b->tensors[k]).a == &a->tensors[i];
-        if (!known) printf("%s: only in %s\n", a->tensors[i].name, a->path);
-        good &= known;
+        if (known.count(&a->tensors[i])) continue;
+        printf("%s: only in %s\n", a->tensors[i].name, a->path);
+        good = false;
     }
     return good;
 }

@@ -190,6 +190,26 @@ struct GemmTile {
     }
 };
 
+// TILE_TWIN: returns the thread's part of what block_sums computes; the host runtime defines it.
+#ifndef TILE_TWIN
+#define TILE_TWIN(...)
+#endif
+
+// block_sums: Tile::sums over the lanes from `row` on of a and from `column` on of b, whose offsets
+// `lanes_a` and `lanes_b` give.  The sums must be zero before.  A block calls it once.
+template <class Tile, class A, class B, class LanesA, class LanesB, class K>
+static __device__ inline real block_sums(typename Tile::SharedTiles &tiles, A &a, long long row,
+                                         const LanesA &lanes_a, B &b, int column,
+                                         const LanesB &lanes_b, K begin, K end,
+                                         real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH],
+                                         bool sum_rows = false)
+{
+    TILE_TWIN(Tile, a, row, lanes_a, b, column, lanes_b, begin, end, sum, sum_rows);
+    a.start(row, lanes_a);
+    b.start(column, lanes_b);
+    return Tile::sums(tiles, a, b, begin, end, sum, sum_rows);
+}
+
 // each_run: calls meet(run, place(row) + column, column) for the thread's runs of adjacent sums, as
 // Vecs that may change.  The runs are in the first `rows` rows (FULL: in all) and COLUMNS columns;
 // they are in the thread's rows from FROM to TO.

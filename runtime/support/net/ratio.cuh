@@ -11,7 +11,7 @@ template <class... Last>
 __global__ void ratio_rows(real *rows, const real *sums, long long samples, long long batch,
                            long long splits, real offset, real factor, real smooth, Last... last)
 {
-    FOR_EACH(n, batch) {
+    FOR_OWN(n, batch) {
         real a = smooth, b = smooth;
         for (long long s = 0; s < splits; s++) {
             a += sums[s * batch + n];
@@ -29,7 +29,7 @@ template <class... Last>
 __global__ void sum_pairs(real *rows, const real *sums, long long batch, long long splits,
                           Last... last)
 {
-    FOR_EACH(n, batch) {
+    FOR_OWN(n, batch) {
         real a = 0, b = 0;
         for (long long s = 0; s < splits; s++) {
             a += sums[s * batch + n];

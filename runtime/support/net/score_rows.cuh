@@ -40,7 +40,7 @@ template <class X, class Last, class... Score>
 __global__ void score_rows(X logits, const int *label, long long samples, long long batch,
                            long long classes, Last last, Score... score)
 {
-    FOR_EACH(i, 32 * batch) {
+    FOR_OWN(i, 32 * batch) {
         const long long n = i / 32;
         ScoreRow<X> row = {logits, label[n], n, classes, samples, 0, 0};
         if ((Score::SOFTMAX || ...)) row.sum = softmax_sum(row, classes, row.largest);

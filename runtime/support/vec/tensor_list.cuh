@@ -25,8 +25,13 @@ struct TensorList {
     }
 };
 
-// FOR_EACH_OF: FOR_EACH with the blocks of array k.
-#define FOR_EACH_OF(i, items, k, count)                                                     \
+// FOR_OWN_OF: FOR_OWN with the blocks of array k.
+#define FOR_OWN_OF(i, items, k, count)                                                     \
     for (long long i = (long long)((int)blockIdx.x - items.first[k]) * blockDim.x +         \
                        threadIdx.x;                                                         \
          i < (count); i += (long long)items.blocks(k) * blockDim.x)
+
+// FOR_EACH_OF: FOR_EACH with the blocks of array k.
+#ifndef FOR_EACH_OF
+#define FOR_EACH_OF FOR_OWN_OF
+#endif
