@@ -391,7 +391,7 @@ UNSEEN bool run_blocks(const HostLaunch &launch, const int64_t *order,
     Runner *r = runner();
     const HostExtent &grid = launch.grid, &block = launch.block;
     r->launch = &launch;
-    host_launch_number++;
+    host_launch_number = launch.number;
     r->failed = false;
     r->ordered = host_order() != AS_IT_COMES;
     gridDim = dim3((unsigned)grid.x, (unsigned)grid.y, (unsigned)grid.z);

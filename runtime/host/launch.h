@@ -47,6 +47,7 @@ struct HostLaunch {
     const char  *symbol;                // has the kernel's mangled name, or 0
     // Sets the address of each argument; returns their number.  Or null.
     int        (*find)(const void *arguments, const void **each);
+    uint64_t     number = 0;            // of launches that have run, this one
 };
 
 // launch.cpp: checks and runs a launch.  A failure leaves its error for

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <type_traits>
+#include "device_language.h"
 
 // Elements of an operand: in memory, or computed by HostOperand::load.
 enum HostElement { HOST_COMPUTED, HOST_F32, HOST_F64, HOST_F16, HOST_BF16 };
@@ -57,17 +58,21 @@ struct HostProduct {
 // The sums of the running block, reals: those of row i are `columns` adjacent
 // ones.  Null until a thread has made them.
 extern __thread const void *host_sums, *host_row_sums;
+extern __thread unsigned host_sums_by;  // threadIdx.x of that thread
 
-// The number of the launch, or of the part of it, that this OS thread runs.
+// The number of the launch that this OS thread runs.
 extern __thread uint64_t host_launch_number;
 
-// Makes the sums of the running block.  A block has one product only.
+// Makes the sums of the running block.
 void host_make_sums(const HostProduct &product, float *);
 void host_make_sums(const HostProduct &product, double *);
 
+// A block may have one product: reports a thread that has begun another.
+[[noreturn]] void host_second_product();
+
 // False if the program must run the kernels themselves: with
 // CNNC_HOST_TWINS=0, with CNNC_HOST_ORDER, and under a sanitizer.
-extern const bool host_has_twins;
+extern bool host_has_twins;
 
 // The element of a pointer.  Binary16 is known by its value 1.
 template <class T>
@@ -183,6 +188,8 @@ Real host_take_sums(const A &a, long long row, const LanesA &lanes_a,
         p.sum_rows = sum_rows;
         p.rounds = Stored::ROUNDS;
         host_make_sums(p, *sum);
+    } else if (host_sums_by == threadIdx.x) {
+        host_second_product();
     }
     const Real *made = static_cast<const Real *>(host_sums);
     int at[WIDE / RUN];

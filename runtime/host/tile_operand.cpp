@@ -1,0 +1,301 @@
+// Operands of a block's product, packed as reals.  Positions of steps and lanes
+// form runs of adjacent elements, so one test of bounds is enough for many.
+#include <algorithm>
+#include <string.h>
+#include "tile_operand.h"
+
+__thread uint64_t host_launch_number;
+
+namespace {
+
+float f16_value(uint16_t bits)
+{
+    // The exponent's bias is 112 less; infinity and NaN have all its bits.
+    uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13, word;
+    float value;
+    memcpy(&value, &magnitude, sizeof value);
+    value *= 0x1p112f;
+    memcpy(&word, &value, sizeof word);
+    if ((bits & 0x7c00) == 0x7c00) word = magnitude | 0x7f800000;
+    word |= (uint32_t)(bits & 0x8000) << 16;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+float bf16_value(uint16_t bits)
+{
+    uint32_t word = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+// Loads of `count` elements from number i on.
+template <class T, class S>
+struct Plain {
+    const S *from;
+    void operator()(long long i, int count, T *to) const
+    {
+        const S *at = from + i;
+        for (; count >= 8; count -= 8, at += 8, to += 8)
+            for (int j = 0; j < 8; j++) to[j] = (T)at[j];
+        for (int j = 0; j < count; j++) to[j] = (T)at[j];
+    }
+};
+
+template <class T, float (*Value)(uint16_t)>
+struct Half {
+    const uint16_t *from;
+    void operator()(long long i, int count, T *to) const
+    {
+        for (int j = 0; j < count; j++) to[j] = (T)Value(from[i + j]);
+    }
+};
+
+// Turns lanes of `count` steps, TILE_DEPTH apart, to steps, `pitch` apart.
+template <class T>
+void turn(const T *from, int lanes, int count, T *to, int pitch)
+{
+    enum { SIDE = 8 };
+    for (int l = 0; l < lanes; l += SIDE)
+        for (int k = 0; k < count; k += SIDE)
+            for (int i = k; i < std::min(k + SIDE, count); i++)
+                for (int j = l; j < std::min(l + SIDE, lanes); j++)
+                    to[i * pitch + j] = from[j * TILE_DEPTH + i];
+}
+
+bool is_same(const HostSteps::Axis &a, const HostSteps::Axis &b)
+{
+    return a.count == b.count && a.first == b.first && a.step == b.step &&
+           a.stride == b.stride;
+}
+
+// True if both have the same elements in the same places.  The source of an
+// operand is the same for all blocks of a launch.
+bool is_same(const HostOperand &a, const HostOperand &b)
+{
+    return a.first == b.first && a.lanes == b.lanes && a.along == b.along &&
+           a.element == b.element && a.height == b.height &&
+           a.width == b.width && is_same(a.steps.h, b.steps.h) &&
+           is_same(a.steps.w, b.steps.w) && a.steps.image == b.steps.image &&
+           a.steps.channels == b.steps.channels &&
+           a.steps.apart == b.steps.apart &&
+           !memcmp(a.lane, b.lane, (size_t)a.lanes * sizeof *a.lane);
+}
+
+}
+
+void round_tile(float *at, int rows, int pitch, int count)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < count; j++) {
+            uint32_t bits;
+            memcpy(&bits, &at[i * pitch + j], sizeof bits);
+            bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
+            bits = is_finite ? (bits + 0x1000u) & ~0x1fffu : bits;
+            memcpy(&at[i * pitch + j], &bits, sizeof bits);
+        }
+}
+
+void round_tile(double *, int, int, int)
+{
+}
+
+// Finds the kept chunks of the operand, or room for them.
+template <class T>
+bool TileOperand<T>::find_kept(long long begin, long long end)
+{
+    size_t chunks = (size_t)((end - begin + TILE_DEPTH - 1) / TILE_DEPTH);
+    if (launch != host_launch_number) kept_count = 0;
+    launch = host_launch_number;
+    if (kept_count == 0) kept_elements = 0;
+    for (int i = 0; i < kept_count; i++) {
+        Operand &k = kept[i];
+        if (k.begin == begin && k.end == end && is_same(k.o, *o)) {
+            packed = elements + k.at;
+            return true;
+        }
+    }
+    is_kept = is_kept && chunks * chunk_elements <= MAX_ELEMENTS;
+    size_t wanted = is_kept ? chunks * chunk_elements : MAX_ELEMENTS;
+    if (kept_count == MAX_KEPT || kept_elements + wanted > MAX_ELEMENTS)
+        kept_count = 0, kept_elements = 0;
+    packed = elements + kept_elements;
+    if (!is_kept) return false;
+    kept[kept_count++] = {*o, begin, end, kept_elements};
+    kept_elements += wanted;
+    return false;
+}
+
+template <class T>
+void TileOperand<T>::begin(const HostOperand *of, long long begin,
+                           long long end, int lanes, bool to_turn,
+                           bool to_round, bool keeps)
+{
+    o = of;
+    first_step = begin;
+    pitch = lanes;
+    turns = to_turn;
+    rounds = to_round;
+    is_kept = keeps;
+    chunk_elements = (size_t)lanes * TILE_DEPTH;
+    is_packed = find_kept(begin, end);
+    if (!is_packed && !o->along) find_runs(o->lane, o->lanes);
+}
+
+template <class T>
+void TileOperand<T>::find_runs(const HostOffset *at, int count)
+{
+    Run *run = runs;
+    run_count = 0;
+    for (int i = 0; i < count; i++) {
+        const HostOffset &now = at[i];
+        if (i > 0 && now.offset == at[i - 1].offset + 1 &&
+            now.h == at[i - 1].h && now.w >= at[i - 1].w) {
+            run->count++;
+            run->last = now.w;
+            continue;
+        }
+        run = &runs[run_count++];
+        *run = {i, 1, now.offset, now.h, now.w, now.w};
+    }
+}
+
+// Sets the positions of `count` steps from k on.
+template <class T>
+void TileOperand<T>::find_steps(long long k, int count)
+{
+    const HostSteps &s = o->steps;
+    long long pixel = k / s.channels, c = k % s.channels;
+    long long line = pixel / s.w.count, x = pixel % s.w.count;
+    long long n = s.image ? line / s.h.count : 0, y = line - n * s.h.count;
+    for (int i = 0; i < count; i++) {
+        int h = (int)(s.h.first + y * s.h.step);
+        int w = (int)(s.w.first + x * s.w.step);
+        step[i] = {n * s.image + h * s.h.stride + w * s.w.stride + c * s.apart,
+                   h, w};
+        if (++c < s.channels) continue;
+        c = 0;
+        if (++x < s.w.count) continue;
+        x = 0;
+        if (++y < s.h.count || !s.image) continue;
+        y = 0;
+        n++;
+    }
+}
+
+// Returns a piece that has its elements from begin to end.
+template <class T>
+const T *TileOperand<T>::piece(long long number, int begin, int end)
+{
+    Piece *p = &pieces[number % PIECES];
+    T *own = computed + number % PIECES * PIECE;
+    const long long first = number * PIECE;
+    if (p->number != number || p->launch != host_launch_number ||
+        begin > p->to || end < p->from)
+        *p = {number, host_launch_number, begin, begin};
+    if (begin < p->from)
+        o->load(o->from, first + begin, p->from - begin, own + begin);
+    if (end > p->to)
+        o->load(o->from, first + p->to, end - p->to, own + p->to);
+    p->from = std::min(p->from, begin);
+    p->to = std::max(p->to, end);
+    return own;
+}
+
+template <class T>
+void TileOperand<T>::load_computed(long long i, int count, T *to)
+{
+    for (int some; count > 0; i += some, to += some, count -= some) {
+        int begin = (int)(i % PIECE);
+        int end = std::min(begin + count, PIECE);
+        some = end - begin;
+        const T *own = piece(i / PIECE, begin, end);
+        std::copy(own + begin, own + end, to);
+    }
+}
+
+// Loads the part of a run that is in a map, pixel by pixel.
+template <class T>
+template <class Load>
+void TileOperand<T>::load_edge(const Load &load, const HostOffset &other,
+                               const Run &run, T *to)
+{
+    const HostOffset *own = (o->along ? step : o->lane) + run.begin;
+    for (int i = 0, end; i < run.count; i = end) {
+        for (end = i + 1; end < run.count && own[end].w == own[i].w;) end++;
+        if ((unsigned)(other.w + own[i].w) < (unsigned)o->width)
+            load(o->first + other.offset + own[i].offset, end - i, to + i);
+        else
+            std::fill(to + i, to + end, (T)0);
+    }
+}
+
+// Packs `others` rows of runs: row j is at out + j * pitch.
+template <class T>
+template <class Load>
+void TileOperand<T>::pack_runs(const Load &load, int others, T *out, int apart)
+{
+    const HostOffset *other = o->along ? o->lane : step;
+    const int width = o->width;
+    for (int j = 0; j < others; j++, out += apart)
+        for (const Run *r = runs; r < runs + run_count; r++) {
+            T *to = out + r->begin;
+            if ((unsigned)(other[j].h + r->h) >= (unsigned)o->height)
+                std::fill(to, to + r->count, (T)0);
+            else if (other[j].w + r->w >= 0 && other[j].w + r->last < width)
+                load(o->first + other[j].offset + r->offset, r->count, to);
+            else
+                load_edge(load, other[j], *r, to);
+        }
+}
+
+template <class T>
+void TileOperand<T>::pack(int others, T *out, int apart)
+{
+    const auto computed_ones = [this](long long i, int count, T *to) {
+        load_computed(i, count, to);
+    };
+    const void *at = o->from;
+    switch (o->element) {
+    case HOST_COMPUTED:
+        return pack_runs(computed_ones, others, out, apart);
+    case HOST_F32:
+        return pack_runs(Plain<T, float>{(const float *)at}, others, out,
+                         apart);
+    case HOST_F64:
+        return pack_runs(Plain<T, double>{(const double *)at}, others, out,
+                         apart);
+    case HOST_F16:
+        return pack_runs(Half<T, f16_value>{(const uint16_t *)at}, others, out,
+                         apart);
+    case HOST_BF16:
+        return pack_runs(Half<T, bf16_value>{(const uint16_t *)at}, others,
+                         out, apart);
+    }
+}
+
+template <class T>
+TileChunk<T> TileOperand<T>::chunk(long long k, int count)
+{
+    size_t number = (size_t)((k - first_step) / TILE_DEPTH);
+    T *at = packed + (is_kept ? number * chunk_elements : 0);
+    const bool is_along = o->along && !turns;
+    const TileChunk<T> packed_chunk = {at, is_along ? TILE_DEPTH : 1,
+                                       is_along ? 1 : pitch};
+    if (is_packed) return packed_chunk;
+    find_steps(k, count);
+    if (o->along) {
+        find_runs(step, count);
+        pack(o->lanes, turns ? turned : at, TILE_DEPTH);
+        if (turns) turn(turned, o->lanes, count, at, pitch);
+    } else {
+        pack(count, at, pitch);
+    }
+    if (rounds && is_along) round_tile(at, o->lanes, TILE_DEPTH, count);
+    else if (rounds) round_tile(at, count, pitch, o->lanes);
+    return packed_chunk;
+}
+
+template class TileOperand<float>;
+template class TileOperand<double>;

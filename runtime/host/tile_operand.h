@@ -1,0 +1,92 @@
+// The operands of a block's product (tile.h), packed for its multiplication.
+#ifndef CNNC_HOST_TILE_OPERAND_H
+#define CNNC_HOST_TILE_OPERAND_H
+
+#include "tile.h"
+
+// The steps that are packed and multiplied at a time.
+constexpr int TILE_DEPTH = 64;
+
+// A chunk of packed steps: lane i of step k is at[i * lane + k * step].
+template <class T>
+struct TileChunk {
+    T  *at;
+    int lane, step;
+};
+
+// Rounds to TF32, with 10 bits of mantissa, as operands of tensor cores: to
+// nearest, ties away from zero.  TF32 has no doubles.
+void round_tile(float *at, int rows, int pitch, int count);
+void round_tile(double *at, int rows, int pitch, int count);
+
+// One operand of the products of an OS thread.
+template <class T>
+class TileOperand {
+public:
+    // Begins with an operand of the running block, over the steps [begin, end).
+    // Lanes are adjacent, `pitch` for each step, if the operand is not `along`
+    // or `turns`.  `rounds`: to TF32.  Packed chunks are kept for other blocks
+    // of the launch if `keeps`.
+    void begin(const HostOperand *o, long long begin, long long end, int pitch,
+               bool turns, bool rounds, bool keeps);
+    // Returns the `count` steps from k on; chunks are taken in order.
+    TileChunk<T> chunk(long long k, int count);
+
+private:
+    static constexpr int MAX_LANES = HostOperand::MAX_LANES;
+    // Kept chunks, for as many operands as fit.
+    static constexpr int MAX_KEPT = 64;
+    static constexpr size_t MAX_ELEMENTS = 2 << 20;
+    // Computed elements that taps and blocks share: PIECES pieces.
+    static constexpr int PIECE = 64, PIECES = 8192;
+
+    struct Operand {
+        HostOperand o;
+        long long   begin, end;
+        size_t      at;
+    };
+    struct Piece {
+        long long number;
+        uint64_t  launch;
+        int       from, to;     // the elements that are there
+    };
+    // Adjacent elements: `count` of them from position `begin` on, in one line
+    // of a map, from pixel `w` to pixel `last`.
+    struct Run {
+        int       begin, count;
+        long long offset;
+        int       h, w, last;
+    };
+
+    bool find_kept(long long begin, long long end);
+    void find_runs(const HostOffset *at, int count);
+    void find_steps(long long k, int count);
+    const T *piece(long long number, int begin, int end);
+    void load_computed(long long i, int count, T *to);
+    template <class Load>
+    void load_edge(const Load &load, const HostOffset &other, const Run &run,
+                   T *to);
+    template <class Load>
+    void pack_runs(const Load &load, int others, T *out, int pitch);
+    void pack(int others, T *out, int pitch);
+
+    const HostOperand *o;
+    long long  first_step;
+    int        pitch;
+    bool       turns, rounds, is_kept, is_packed;
+    size_t     chunk_elements;
+    T         *packed;
+    HostOffset step[TILE_DEPTH];
+    Run        runs[MAX_LANES];
+    int        run_count;
+    uint64_t   launch;          // of the kept operands
+    int        kept_count;
+    size_t     kept_elements;
+    Operand    kept[MAX_KEPT];
+    Piece      pieces[PIECES];
+    T          computed[PIECES * PIECE];
+    alignas(64) T turned[MAX_LANES * TILE_DEPTH];
+    alignas(64) T elements[MAX_ELEMENTS];
+};
+
+#endif
