@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLED = 6, ALL = 240, WIDTHS = 3 };
+enum { SAMPLED = 3, ALL = 60, WIDTHS = 3 };
 
 static const double widths[WIDTHS] = { 1e-4, 1e-5, 1e-6 };
 static const double tolerance = 1e-6;

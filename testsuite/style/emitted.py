@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "emit"))
 from definitions import code_of, unused  # noqa: E402
@@ -56,8 +57,9 @@ def public(net):
 
 def uncalled(text, net):
     yield from unused(text, public(net))
+    words = Counter(re.findall(r"\w+", code_of(text)))
     for name in re.findall(rf"^static \w[\w *]*?\b({net}_\w+)\(", text, re.MULTILINE):
-        if len(re.findall(rf"\b{name}\b", code_of(text))) < 2:
+        if words[name] < 2:
             yield name
 
 
