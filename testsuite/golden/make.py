@@ -294,4 +294,5 @@ def main():
                      distances_alone)
 
 
-main()
+if __name__ == "__main__":
+    main()
