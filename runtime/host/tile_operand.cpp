@@ -36,10 +36,11 @@ struct Plain {
     const S *from;
     void operator()(long long i, int count, T *to) const
     {
+        // Runs are short: a call of memcpy takes longer.
         const S *at = from + i;
-        for (; count >= 8; count -= 8, at += 8, to += 8)
-            for (int j = 0; j < 8; j++) to[j] = (T)at[j];
-        for (int j = 0; j < count; j++) to[j] = (T)at[j];
+        for (; count >= 4; count -= 4, at += 4, to += 4)
+            for (int j = 0; j < 4; j++) to[j] = (T)at[j];
+        for (; count > 0; count--) *to++ = (T)*at++;
     }
 };
 
@@ -210,49 +211,79 @@ void TileOperand<T>::load_computed(long long i, int count, T *to)
         int begin = (int)(i % PIECE);
         int end = std::min(begin + count, PIECE);
         some = end - begin;
-        const T *own = piece(i / PIECE, begin, end);
-        std::copy(own + begin, own + end, to);
+        Plain<T, T>{piece(i / PIECE, begin, end)}(begin, some, to);
     }
 }
 
-// Loads the part of a run that is in a map, pixel by pixel.
+// Loads the part of a run that is in a map: its pixels ascend.
 template <class T>
 template <class Load>
 void TileOperand<T>::load_edge(const Load &load, const HostOffset &other,
                                const Run &run, T *to)
 {
     const HostOffset *own = (o->along ? step : o->lane) + run.begin;
-    for (int i = 0, end; i < run.count; i = end) {
-        for (end = i + 1; end < run.count && own[end].w == own[i].w;) end++;
-        if ((unsigned)(other.w + own[i].w) < (unsigned)o->width)
-            load(o->first + other.offset + own[i].offset, end - i, to + i);
+    int begin = 0, end = run.count;
+    while (begin < end && other.w + own[begin].w < 0) to[begin++] = 0;
+    while (begin < end && other.w + own[end - 1].w >= o->width) to[--end] = 0;
+    if (begin < end)
+        load(o->first + other.offset + own[begin].offset, end - begin,
+             to + begin);
+}
+
+// Loads row j, all runs of which are at `out`.
+template <class T>
+template <class Load>
+inline void TileOperand<T>::visit_runs(const Load &load, int j, T *out)
+{
+    const HostOffset other = (o->along ? o->lane : step)[j];
+    const int width = o->width;
+    for (const Run *r = runs; r < runs + run_count; r++) {
+        T *to = out + r->begin;
+        if ((unsigned)(other.h + r->h) >= (unsigned)o->height)
+            std::fill(to, to + r->count, (T)0);
+        else if (other.w + r->w >= 0 && other.w + r->last < width)
+            load(o->first + other.offset + r->offset, r->count, to);
         else
-            std::fill(to + i, to + end, (T)0);
+            load_edge(load, other, *r, to);
     }
 }
 
-// Packs `others` rows of runs: row j is at out + j * pitch.
+// Packs `others` rows, `apart` elements from each other.
 template <class T>
 template <class Load>
 void TileOperand<T>::pack_runs(const Load &load, int others, T *out, int apart)
 {
-    const HostOffset *other = o->along ? o->lane : step;
-    const int width = o->width;
-    for (int j = 0; j < others; j++, out += apart)
-        for (const Run *r = runs; r < runs + run_count; r++) {
-            T *to = out + r->begin;
-            if ((unsigned)(other[j].h + r->h) >= (unsigned)o->height)
-                std::fill(to, to + r->count, (T)0);
-            else if (other[j].w + r->w >= 0 && other[j].w + r->last < width)
-                load(o->first + other[j].offset + r->offset, r->count, to);
-            else
-                load_edge(load, other[j], *r, to);
-        }
+    for (int j = 0; j < others; j++) visit_runs(load, j, out + j * apart);
+}
+
+// Computes all elements from the first to the last that the next rows need, if
+// they are no more than those.  Returns where element 0 would be, or null.
+template <class T>
+const T *TileOperand<T>::compute_all(int others)
+{
+    long long first = INT64_MAX, last = -1, needed = 0;
+    const auto note = [&](long long i, int count, T *) {
+        first = std::min(first, i);
+        last = std::max(last, i + count - 1);
+        needed += count;
+    };
+    T unused[MAX_LANES];
+    for (int j = 0; j < others; j++) visit_runs(note, j, unused);
+    const long long begin = first / PIECE, end = last / PIECE;
+    if (last < 0 || last - first >= needed ||
+        begin / PIECES != end / PIECES)
+        return nullptr;
+    for (long long number = begin; number <= end; number++)
+        piece(number, number == begin ? (int)(first % PIECE) : 0,
+              number == end ? (int)(last % PIECE) + 1 : PIECE);
+    return computed - begin / PIECES * PIECES * PIECE;
 }
 
 template <class T>
 void TileOperand<T>::pack(int others, T *out, int apart)
 {
+    const T *all = o->element == HOST_COMPUTED ? compute_all(others) : nullptr;
+    if (all) return pack_runs(Plain<T, T>{all}, others, out, apart);
     const auto computed_ones = [this](long long i, int count, T *to) {
         load_computed(i, count, to);
     };

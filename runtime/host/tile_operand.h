@@ -67,8 +67,11 @@ private:
     void load_edge(const Load &load, const HostOffset &other, const Run &run,
                    T *to);
     template <class Load>
-    void pack_runs(const Load &load, int others, T *out, int pitch);
-    void pack(int others, T *out, int pitch);
+    void visit_runs(const Load &load, int j, T *out);
+    template <class Load>
+    void pack_runs(const Load &load, int others, T *out, int apart);
+    const T *compute_all(int others);
+    void pack(int others, T *out, int apart);
 
     const HostOperand *o;
     long long  first_step;
