@@ -45,8 +45,8 @@ struct HostOperand {
     HostOffset  lane[MAX_LANES];
 };
 
-// A block's rows x columns sums over the steps [begin, end).  With sum_rows, a's
-// rows are summed too.  `rounds`: operands round to TF32.
+// A block's rows x columns sums over the steps [begin, end).  With sum_rows,
+// a's rows are summed too.  `rounds`: operands round to TF32.
 struct HostProduct {
     enum { MAX_SUMS = 128 * 256 };
     HostOperand a, b;
