@@ -13,7 +13,7 @@ __thread unsigned host_sums_by;
 
 static bool may_have_twins()
 {
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#if defined HOST_TSAN || defined HOST_ASAN
     return false;
 #endif
     const char *asked = getenv("CNNC_HOST_TWINS");
