@@ -29,7 +29,7 @@
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
-__thread bool host_plain, host_is_alone;
+__thread bool host_plain;
 __thread unsigned host_plain_threads;
 
 namespace {
@@ -255,15 +255,15 @@ UNSEEN void run_threads()
 }
 
 // Called by the OS thread, since an identity is ordered after its creator.
-UNSEEN void make_identities(Runner *r)
+UNSEEN void make_identities(Runner *r, int threads)
 {
-    for (int t = 0; SEES_RACES && t < r->threads; t++)
+    for (int t = 0; SEES_RACES && t < threads; t++)
         if (!r->identity[t]) r->identity[t] = race_create();
 }
 
-UNSEEN void run_block(Runner *r)
+UNSEEN void run_block(Runner *r, int threads)
 {
-    count_threads(r, (int)(blockDim.x * blockDim.y * blockDim.z));
+    count_threads(r, threads);
     r->position = r->begun = r->fibers = 0;
     r->warps_at_block = r->warps_ended = 0;
     r->mixed_block = r->votes[r->block_side] = false;
@@ -274,7 +274,6 @@ UNSEEN void run_block(Runner *r)
     r->thread = r->at[0];
     enter_warp(r, 0);
     host_plain = !r->ordered && !SEES_RACES && blockDim.y * blockDim.z == 1;
-    host_is_alone = false;
     host_plain_threads = blockDim.x;
     threadIdx = {0, 0, 0};
     prepare_thread(r, r->thread);
@@ -293,7 +292,6 @@ UNSEEN Runner *running()
 UNSEEN void host_be_alone()
 {
     if (!host_plain || !host_has_twins || threadIdx.x != 0) return;
-    host_is_alone = true;
     host_plain_threads = 1;
     count_threads(runner_of_thread, 1);
 }
@@ -372,8 +370,9 @@ UNSEEN const unsigned char *host_exchange(const void *value, size_t bytes,
                                           unsigned mask, HostPlace place,
                                           int *lane, int *lanes)
 {
-    Runner *r = running();
-    if (host_is_alone)
+    Runner *r = runner_of_thread;
+    if (host_plain) leave_plain(r);
+    if (host_is_alone())
         abandon_block(r, "threads of an elementwise kernel exchange values");
     unsigned char *offers = r->offers[r->side];
     *lane = r->thread % WARP;
@@ -396,14 +395,14 @@ UNSEEN bool run_blocks(const HostLaunch &launch, const int64_t *order,
     r->ordered = host_order() != AS_IT_COMES;
     gridDim = dim3((unsigned)grid.x, (unsigned)grid.y, (unsigned)grid.z);
     blockDim = dim3((unsigned)block.x, (unsigned)block.y, (unsigned)block.z);
-    count_threads(r, (int)(block.x * block.y * block.z));
-    make_identities(r);
+    const int threads = (int)(block.x * block.y * block.z);
+    make_identities(r, threads);
     for (int64_t i = begin; i < end && !r->failed; i += stride) {
         int64_t b = order ? order[i] : i;
         blockIdx = {(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
                     (unsigned)(b / grid.x / grid.y)};
         if (r->ordered) r->random = random_start((uint64_t)b, 1);
-        run_block(r);
+        run_block(r, threads);
     }
     if (r->failed) {
         // Threads abandoned midway have left poisoned stacks.

@@ -74,23 +74,6 @@ Method<T> method()
     return {tile_plain<T>, 32 / (int)sizeof(T)};
 }
 
-// Rounds to TF32, with 10 bits of mantissa, like operands of tensor cores: to
-// nearest, ties away from zero.
-float rounded(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    if ((bits & 0x7f800000u) == 0x7f800000u) return x;
-    bits = (bits + 0x1000u) & ~0x1fffu;
-    memcpy(&x, &bits, sizeof bits);
-    return x;
-}
-
-double rounded(double x)
-{
-    return x;                   // cuBLAS has no TF32 products of doubles
-}
-
 // Packs a panel of `count` lines of length k, interleaving `strip` lines; zeros
 // pad the last strip.  Element p of line i is at[i * line + p * place].
 template <class T>
@@ -106,7 +89,7 @@ void pack(T *out, const T *at, int64_t count, int64_t k, int64_t strip,
             for (int64_t j = here; j < strip; j++) out[j] = 0;
         }
     }
-    for (T *x = begin; tf32 && x < out; x++) *x = rounded(*x);
+    if (tf32) round_tf32(begin, out - begin);
 }
 
 template <class T>
@@ -180,6 +163,21 @@ void multiply_all(const Product<T> &g)
         pool_run(blocks, multiply_blocks<T>, &g);
 }
 
+}
+
+void round_tf32(float *x, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
+        bits = is_finite ? (bits + 0x1000u) & ~0x1fffu : bits;
+        memcpy(&x[i], &bits, sizeof bits);
+    }
+}
+
+void round_tf32(double *, int64_t)
+{
 }
 
 void gemm(const Product<float> &product)

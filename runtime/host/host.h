@@ -221,4 +221,9 @@ struct Product {
 void gemm(const Product<float> &product);
 void gemm(const Product<double> &product);
 
+// Rounds to TF32, with 10 bits of mantissa, like operands of tensor cores: to
+// nearest, ties away from zero.  Doubles stay, since TF32 has none.
+void round_tf32(float *x, int64_t count);
+void round_tf32(double *x, int64_t count);
+
 #endif

@@ -74,7 +74,11 @@ static inline bool host_next_thread()
 
 // block.cpp: makes thread 0 the only one of its block, if twins are allowed.
 void host_be_alone();
-extern __thread bool host_is_alone;
+
+static inline bool host_is_alone()
+{
+    return host_plain_threads < blockDim.x;
+}
 
 // The turns of FOR_EACH that the running thread takes, as adjacent ones.
 struct HostTurns {
@@ -83,7 +87,7 @@ struct HostTurns {
         : count(of), each(1), step(blocks * blockDim.x)
     {
         host_be_alone();
-        if (host_is_alone) each = blockDim.x;
+        if (host_is_alone()) each = blockDim.x;
         begin = block * blockDim.x + threadIdx.x - step;
     }
     bool next()

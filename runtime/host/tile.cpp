@@ -191,10 +191,7 @@ void make_sums(const HostProduct &p)
         for (int s = 0; p.sum_rows && s < count; s++)
             for (int i = 0; i < p.a.lanes; i++)
                 r->row_sums[i] += a.at[i * a.lane + s * a.step];
-        if (rounds_later && p.a.along)
-            round_tile(a.at, p.a.lanes, TILE_DEPTH, count);
-        else if (rounds_later)
-            round_tile(a.at, count, p.rows, p.a.lanes);
+        if (rounds_later) r->a.round(a, count);
         how(a, b.at, count, r->sums, p.a.lanes, p.columns, p.b.lanes);
     }
     host_sums = r->sums;

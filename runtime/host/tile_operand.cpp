@@ -2,33 +2,14 @@
 // form runs of adjacent elements, so one test of bounds is enough for many.
 #include <algorithm>
 #include <string.h>
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#include "host.h"
 #include "tile_operand.h"
 
 __thread uint64_t host_launch_number;
 
 namespace {
-
-float f16_value(uint16_t bits)
-{
-    // The exponent's bias is 112 less; infinity and NaN have all its bits.
-    uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13, word;
-    float value;
-    memcpy(&value, &magnitude, sizeof value);
-    value *= 0x1p112f;
-    memcpy(&word, &value, sizeof word);
-    if ((bits & 0x7c00) == 0x7c00) word = magnitude | 0x7f800000;
-    word |= (uint32_t)(bits & 0x8000) << 16;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-float bf16_value(uint16_t bits)
-{
-    uint32_t word = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
 
 // Loads of `count` elements from number i on.
 template <class T, class S>
@@ -44,9 +25,9 @@ struct Plain {
     }
 };
 
-template <class T, float (*Value)(uint16_t)>
+template <class T, class S, float (*Value)(S)>
 struct Half {
-    const uint16_t *from;
+    const S *from;
     void operator()(long long i, int count, T *to) const
     {
         for (int j = 0; j < count; j++) to[j] = (T)Value(from[i + j]);
@@ -86,22 +67,6 @@ bool is_same(const HostOperand &a, const HostOperand &b)
 
 }
 
-void round_tile(float *at, int rows, int pitch, int count)
-{
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < count; j++) {
-            uint32_t bits;
-            memcpy(&bits, &at[i * pitch + j], sizeof bits);
-            bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
-            bits = is_finite ? (bits + 0x1000u) & ~0x1fffu : bits;
-            memcpy(&at[i * pitch + j], &bits, sizeof bits);
-        }
-}
-
-void round_tile(double *, int, int, int)
-{
-}
-
 // Finds the kept chunks of the operand, or room for them.
 template <class T>
 bool TileOperand<T>::find_kept(long long begin, long long end)
@@ -117,8 +82,8 @@ bool TileOperand<T>::find_kept(long long begin, long long end)
             return true;
         }
     }
-    is_kept = is_kept && chunks * chunk_elements <= MAX_ELEMENTS;
-    size_t wanted = is_kept ? chunks * chunk_elements : MAX_ELEMENTS;
+    is_kept = is_kept && chunks * chunk_elements() <= MAX_ELEMENTS;
+    size_t wanted = (is_kept ? chunks : 1) * chunk_elements();
     if (kept_count == MAX_KEPT || kept_elements + wanted > MAX_ELEMENTS)
         kept_count = 0, kept_elements = 0;
     packed = elements + kept_elements;
@@ -139,7 +104,6 @@ void TileOperand<T>::begin(const HostOperand *of, long long begin,
     turns = to_turn;
     rounds = to_round;
     is_kept = keeps;
-    chunk_elements = (size_t)lanes * TILE_DEPTH;
     is_packed = find_kept(begin, end);
     if (!is_packed && !o->along) find_runs(o->lane, o->lanes);
 }
@@ -298,11 +262,11 @@ void TileOperand<T>::pack(int others, T *out, int apart)
         return pack_runs(Plain<T, double>{(const double *)at}, others, out,
                          apart);
     case HOST_F16:
-        return pack_runs(Half<T, f16_value>{(const uint16_t *)at}, others, out,
-                         apart);
+        return pack_runs(Half<T, __half, __half2float>{(const __half *)at},
+                         others, out, apart);
     case HOST_BF16:
-        return pack_runs(Half<T, bf16_value>{(const uint16_t *)at}, others,
-                         out, apart);
+        return pack_runs(Half<T, __nv_bfloat16, __bfloat162float>{
+                             (const __nv_bfloat16 *)at}, others, out, apart);
     }
 }
 
@@ -310,7 +274,7 @@ template <class T>
 TileChunk<T> TileOperand<T>::chunk(long long k, int count)
 {
     size_t number = (size_t)((k - first_step) / TILE_DEPTH);
-    T *at = packed + (is_kept ? number * chunk_elements : 0);
+    T *at = packed + (is_kept ? number * chunk_elements() : 0);
     const bool is_along = o->along && !turns;
     const TileChunk<T> packed_chunk = {at, is_along ? TILE_DEPTH : 1,
                                        is_along ? 1 : pitch};
@@ -323,9 +287,19 @@ TileChunk<T> TileOperand<T>::chunk(long long k, int count)
     } else {
         pack(count, at, pitch);
     }
-    if (rounds && is_along) round_tile(at, o->lanes, TILE_DEPTH, count);
-    else if (rounds) round_tile(at, count, pitch, o->lanes);
+    if (rounds) round(packed_chunk, count);
     return packed_chunk;
+}
+
+template <class T>
+void TileOperand<T>::round(const TileChunk<T> &chunk, int count) const
+{
+    if (chunk.step == 1)
+        for (int i = 0; i < o->lanes; i++)
+            round_tf32(chunk.at + i * chunk.lane, count);
+    else
+        for (int k = 0; k < count; k++)
+            round_tf32(chunk.at + k * chunk.step, o->lanes);
 }
 
 template class TileOperand<float>;

@@ -14,11 +14,6 @@ struct TileChunk {
     int lane, step;
 };
 
-// Rounds to TF32, with 10 bits of mantissa, as operands of tensor cores: to
-// nearest, ties away from zero.  TF32 has no doubles.
-void round_tile(float *at, int rows, int pitch, int count);
-void round_tile(double *at, int rows, int pitch, int count);
-
 // One operand of the products of an OS thread.
 template <class T>
 class TileOperand {
@@ -31,6 +26,8 @@ public:
                bool turns, bool rounds, bool keeps);
     // Returns the `count` steps from k on; chunks are taken in order.
     TileChunk<T> chunk(long long k, int count);
+    // Rounds the `count` steps of a chunk to TF32.
+    void round(const TileChunk<T> &chunk, int count) const;
 
 private:
     static constexpr int MAX_LANES = HostOperand::MAX_LANES;
@@ -58,6 +55,7 @@ private:
         int       h, w, last;
     };
 
+    size_t chunk_elements() const { return (size_t)pitch * TILE_DEPTH; }
     bool find_kept(long long begin, long long end);
     void find_runs(const HostOffset *at, int count);
     void find_steps(long long k, int count);
@@ -77,7 +75,6 @@ private:
     long long  first_step;
     int        pitch;
     bool       turns, rounds, is_kept, is_packed;
-    size_t     chunk_elements;
     T         *packed;
     HostOffset step[TILE_DEPTH];
     Run        runs[MAX_LANES];

@@ -177,8 +177,9 @@ PROGRAMS = {
                      "testsuite/fuzz/target.c"]),
     "fuzz_data": Program([*FUZZ, "testsuite/fuzz/data.cpp"], SANITIZED, HOST, False),
     "half_numbers": Program(["testsuite/half/numbers.cpp"], (), HOST),
-    "host_twins": Program(["testsuite/host/twins.cu", "runtime/host/block.cpp", "runtime/host/tile.cpp",
-                           "runtime/host/tile_operand.cpp"], (), HOST),
+    "host_twins": Program(["testsuite/host/twins.cu",
+                           *(f"runtime/host/{name}.cpp"
+                             for name in ("block", "gemm", "tile", "tile_operand"))], (), HOST),
     "interpret": Program(["testsuite/interpret/interpret.c", "testsuite/interpret/differences.c",
                           "testsuite/tools/tensors.c"]),
     "ptx_counts": Program(["testsuite/ptx/counts.cpp", *PTX], ("-fno-strict-aliasing",)),
