@@ -51,15 +51,37 @@ __global__ void multiply(float *y, float *row_sums, const float *a, const float 
     if (row + Tile::summed_row() < ROWS) row_sums[row + Tile::summed_row()] = of_row;
 }
 
-// Memory for the kernels of a product: a [STEPS, ROWS], b [COLUMNS, STEPS].
-struct Memory {
-    float *a, *b, *y, *row_sums;
-    Memory()
+// Device memory of `count` elements between -2 and 3, some close to 0; or all NaN, if seed is 0.
+template <class T>
+struct Array {
+    T *at;
+    size_t count;
+    Array(size_t count, int seed) : count(count)
     {
-        EXPECT_SUCCESS(cudaMalloc(&a, STEPS * ROWS * sizeof *a));
-        EXPECT_SUCCESS(cudaMalloc(&b, STEPS * COLUMNS * sizeof *b));
-        EXPECT_SUCCESS(cudaMalloc(&y, ROWS * COLUMNS * sizeof *y));
-        EXPECT_SUCCESS(cudaMalloc(&row_sums, ROWS * sizeof *row_sums));
+        std::vector<T> values(count);
+        for (size_t i = 0; i < count; i++)
+            values[i] = ((float)((i * 7919 + (size_t)seed * 104729) % 1009) / 199 - 2) *
+                        (i % 17 ? 1 : 1e-5f);
+        EXPECT_SUCCESS(cudaMalloc(&at, count * sizeof *at));
+        if (seed) EXPECT_SUCCESS(cudaMemcpy(at, values.data(), count * sizeof *at,
+                                            cudaMemcpyHostToDevice));
+    }
+    ~Array() { EXPECT_SUCCESS(cudaFree(at)); }
+    std::vector<T> values() const
+    {
+        std::vector<T> here(count);
+        EXPECT_SUCCESS(cudaMemcpy(here.data(), at, count * sizeof *at, cudaMemcpyDeviceToHost));
+        return here;
+    }
+};
+
+// The product's operands and results.
+struct Operands {
+    Array<float> a{STEPS * ROWS, 1}, b{COLUMNS * STEPS, 2}, y{ROWS * COLUMNS, 0}, row_sums{ROWS, 0};
+    void launch(int step, int times) const
+    {
+        cudaStream_t stream = nullptr;
+        LAUNCH(step, multiply, dim3(2, 2), Tile::THREADS, y.at, row_sums.at, a.at, b.at, times);
     }
 };
 
@@ -87,27 +109,20 @@ static void test_turns()
 
 static void test_product()
 {
-    static float a[STEPS][ROWS], b[COLUMNS][STEPS], y[ROWS][COLUMNS], row_sums[ROWS];
-    cudaStream_t stream = nullptr;
-    const Memory at;
-    for (int k = 0; k < STEPS; k++) {
-        for (int i = 0; i < ROWS; i++) a[k][i] = (float)((i * 37 + k * 11) % 101) / 7;
-        for (int j = 0; j < COLUMNS; j++) b[j][k] = (float)((j * 53 + k * 29) % 97) / 3 - 11;
-    }
-    EXPECT_SUCCESS(cudaMemcpy(at.a, a, sizeof a, cudaMemcpyHostToDevice));
-    EXPECT_SUCCESS(cudaMemcpy(at.b, b, sizeof b, cudaMemcpyHostToDevice));
-    LAUNCH(-1, multiply, dim3(2, 2), Tile::THREADS, at.y, at.row_sums, at.a, at.b, 1);
+    const Operands all;
+    all.launch(-1, 1);
     EXPECT_SUCCESS(cudaGetLastError());
-    EXPECT_SUCCESS(cudaMemcpy(y, at.y, sizeof y, cudaMemcpyDeviceToHost));
-    EXPECT_SUCCESS(cudaMemcpy(row_sums, at.row_sums, sizeof row_sums, cudaMemcpyDeviceToHost));
+    const std::vector<float> a = all.a.values(), b = all.b.values(), y = all.y.values();
+    const std::vector<float> row_sums = all.row_sums.values();
     for (int i = 0; i < ROWS; i++) {
         float of_row = 0;
-        for (int k = 0; k < STEPS; k++) of_row += a[k][i];
+        for (int k = 0; k < STEPS; k++) of_row += a[k * ROWS + i];
         EXPECT(row_sums[i] == of_row);
         for (int j = 0; j < COLUMNS; j++) {
             float sum = 0;
-            for (int k = 0; k < STEPS; k++) sum = mul_add(a[k][i], b[j][k], sum);
-            EXPECT(y[i][j] == sum);
+            for (int k = 0; k < STEPS; k++)
+                sum = mul_add(a[k * ROWS + i], b[j * STEPS + k], sum);
+            EXPECT(y[i * COLUMNS + j] == sum);
         }
     }
 }
@@ -134,30 +149,6 @@ struct Tall : UsualShape {
 // An activation as a prologue.
 struct Bent {
     static __device__ real forward(real x) { return x > 1 ? x : x / 4; }
-};
-
-// Device memory of `count` elements between -2 and 3, some close to 0; or all NaN, if seed is 0.
-template <class T>
-struct Array {
-    T *at;
-    size_t count;
-    Array(size_t count, int seed) : count(count)
-    {
-        std::vector<T> values(count);
-        for (size_t i = 0; i < count; i++)
-            values[i] = ((float)((i * 7919 + (size_t)seed * 104729) % 1009) / 199 - 2) *
-                        (i % 17 ? 1 : 1e-5f);
-        EXPECT_SUCCESS(cudaMalloc(&at, count * sizeof *at));
-        if (seed) EXPECT_SUCCESS(cudaMemcpy(at, values.data(), count * sizeof *at,
-                                            cudaMemcpyHostToDevice));
-    }
-    ~Array() { EXPECT_SUCCESS(cudaFree(at)); }
-    std::vector<T> values() const
-    {
-        std::vector<T> here(count);
-        EXPECT_SUCCESS(cudaMemcpy(here.data(), at, count * sizeof *at, cudaMemcpyDeviceToHost));
-        return here;
-    }
 };
 
 // The results of a convolution and its gradients.
@@ -241,8 +232,9 @@ static void test_misuse()
 {
     cudaStream_t stream = nullptr;
     if (!host_has_twins) return;
-    const Memory at;
-    LAUNCH(7, multiply, dim3(2, 2), Tile::THREADS, at.y, at.row_sums, at.a, at.b, 2);
+    // The reset frees its memory, so that no destructor may.
+    static const Operands *const all = new Operands;
+    all->launch(7, 2);
     EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
     EXPECT(strstr(cuda_host_report(), "a block has a second product") != nullptr);
     EXPECT_SUCCESS(cudaDeviceReset());
