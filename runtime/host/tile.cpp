@@ -61,7 +61,10 @@ Room<T> *room()
 #define KEPT_IN_REGISTERS _Pragma("GCC unroll 16")
 
 // Keeps a product from being fused with a sum.
-#ifdef __x86_64__
+#if defined __clang__
+#pragma clang fp contract(off)
+#define NOT_FUSED(vector) (void)(vector)
+#elif defined __x86_64__
 #define NOT_FUSED(vector) asm("" : "+v"(vector))
 #else
 #define NOT_FUSED(vector) asm("" : "+w"(vector))
