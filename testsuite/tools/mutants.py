@@ -5,15 +5,16 @@
     mutants.py BUILD CC CXX LIT         checks that all of the table can be planted
 
 The head of mutants.txt explains the table. A test's command must succeed without any fault and fail
-with each. The test plants the faults that differ from the last landing (changed.py), or whose files
-or command do; MUTANTS=all plants all. FAULT in the environment chooses those with that text in
-their names, and TABLE another table.
+with each. The test plants the faults that are new since the last landing (changed.py), and SAMPLE of
+those whose files or command have changed since then; the commit draws them. MUTANTS=all plants all.
+FAULT in the environment chooses those with that text in their names, and TABLE another table.
 
 Faults are planted in a copy of the tree. A program is linked with the faulty file before the
 library that has the right one. The compiler contains the files of the runtime.
 """
 import functools
 import glob
+import hashlib
 import os
 import re
 import resource
@@ -32,6 +33,7 @@ from changed import compared_with, git, has_changed  # noqa: E402
 ROOT = str(Path(__file__).resolve().parents[2])
 TABLE = "testsuite/mutants.txt"
 LIMIT = 900     # seconds of a processor
+SAMPLE = 3      # of a test's old faults
 SKIPPED = 77    # the status of a command that needs a missing tool
 
 
@@ -63,9 +65,6 @@ class Test:
     limit: int = LIMIT
     also: list = field(default_factory=list)    # edits of each
     mutants: list = field(default_factory=list)
-
-    def key(self, mutant):
-        return astuple(self)[:-1], astuple(mutant)
 
 
 def parse(text):
@@ -371,24 +370,30 @@ def watched(test, mutant):
 
 
 def choose(test, before):
-    def is_chosen(mutant):
-        if "FAULT" in os.environ:
-            return os.environ["FAULT"] in mutant.name
-        return (before is not None and test.key(mutant) not in before) or \
-            has_changed(ROOT, *watched(test, mutant))
-    return [mutant for mutant in test.mutants if is_chosen(mutant)]
+    """The faults to plant; before: those of the last landing's table, None: there was none."""
+    if "FAULT" in os.environ:
+        return [mutant for mutant in test.mutants if os.environ["FAULT"] in mutant.name]
+    if compared_with(ROOT) == "all":
+        return test.mutants
+    new = [mutant for mutant in test.mutants if before is not None and mutant not in before]
+    old = [mutant for mutant in test.mutants
+           if mutant not in new and has_changed(ROOT, *watched(test, mutant))]
+    commit = git(ROOT, "rev-parse", "HEAD") or ""
+    old.sort(key=lambda mutant: hashlib.sha256((commit + mutant.name).encode()).digest())
+    print(f"{test.name}: {len(test.mutants)} faults; planted are {len(new)} new ones and "
+          f"{len(old[:SAMPLE])} of {len(old)} in changed files", flush=True)
+    return new + old[:SAMPLE]
 
 
 def plant(name, build, cc, cxx, lit):
     old = git(ROOT, "show", f"{compared_with(ROOT)}:{TABLE}")
     # A landing without a table had these rows elsewhere.
-    before = old and [test.key(mutant) for test in parse(old) for mutant in test.mutants]
+    before = old and [mutant for test in parse(old) for mutant in test.mutants]
     failed = 0
     for test in table():
         if test.name != name:
             continue
         chosen = choose(test, before)
-        print(f"{name}: {len(chosen)} of {len(test.mutants)}", flush=True)
         if not chosen:
             continue
         nothing = Mutant("nothing", "", chosen[0].words)
