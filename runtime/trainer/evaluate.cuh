@@ -1,5 +1,6 @@
 // The net on a data set: loss, metrics, predictions.
 #pragma once
+#include "initial_weights.cuh"
 #include "predict.cuh"
 #include "progress.cuh"
 
@@ -33,7 +34,7 @@ static inline void print_net(const Net *net)
     fflush(stdout);
 }
 
-// Allocates the arena, and initializes the net with new weights or those of --load.
+// Allocates the arena, and initializes the net with new weights or those of --load or --init.
 static inline bool open_net(Trainer *t)
 {
     const Net *net = t->net;
@@ -43,8 +44,9 @@ static inline bool open_net(Trainer *t)
                         cudaGetErrorString(error));
     if (!call_ok(net, net->init(t->arena, net->arena_bytes, (unsigned long long)t->seed)))
         return false;
-    const char *load = t->option[OPTION_LOAD];
-    return !load || (are_weights(load) && load_weights(net, load));
+    const char *load = t->option[OPTION_LOAD], *init = t->option[OPTION_INIT];
+    return (!load || (are_weights(load) && load_weights(net, load))) &&
+           (!init || init_weights(t, init));
 }
 
 // Sets the learning rate of --lr, if it is given.

@@ -141,7 +141,7 @@ static inline bool take_option(Trainer *t, const TrainerCommand *command, char *
         ++*at;
     }
     const char *before = t->option[option];
-    bool repeats = wanted && !strcmp(wanted, "INPUT=FILES");
+    bool repeats = option == OPTION_IGNORE || (wanted && !strcmp(wanted, "INPUT=FILES"));
     if (before && !repeats && wanted && strcmp(before, argument))
         give_warning("%s %s has no effect: %s %s follows it", word, before, word, argument);
     t->option[option] = argument ? argument : word;

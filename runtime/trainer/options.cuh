@@ -11,9 +11,10 @@ enum OptionNumber {
     OPTION_DATA, OPTION_TRAIN, OPTION_TRAIN_IMAGES, OPTION_TRAIN_LABELS, OPTION_VAL,
     OPTION_VAL_IMAGES, OPTION_VAL_LABELS, OPTION_VAL_SPLIT, OPTION_TEST, OPTION_TEST_IMAGES,
     OPTION_TEST_LABELS, OPTION_MEAN, OPTION_STD, OPTION_FLIP, OPTION_CROP, OPTION_WORKERS,
-    OPTION_EPOCHS, OPTION_SEED, OPTION_LR, OPTION_LOAD, OPTION_SAVE, OPTION_BEST, OPTION_PATIENCE,
-    OPTION_LOG, OPTION_SAVE_STATE, OPTION_SAVE_EVERY, OPTION_RESUME, OPTION_CONFUSION,
-    OPTION_OUTPUT, OPTION_CLASSES, OPTION_BATCH, OPTION_STEPS, OPTION_TENSORS, OPTION_COUNT
+    OPTION_EPOCHS, OPTION_SEED, OPTION_LR, OPTION_LOAD, OPTION_INIT, OPTION_IGNORE, OPTION_SAVE,
+    OPTION_BEST, OPTION_PATIENCE, OPTION_LOG, OPTION_SAVE_STATE, OPTION_SAVE_EVERY, OPTION_RESUME,
+    OPTION_CONFUSION, OPTION_OUTPUT, OPTION_CLASSES, OPTION_BATCH, OPTION_STEPS, OPTION_TENSORS,
+    OPTION_COUNT
 };
 
 // TrainerOption: its name, its argument (NULL: none), the commands that take it, its meaning, and
@@ -50,7 +51,11 @@ static const TrainerOption trainer_options[] = {
     {"--lr", "RATE", "train step", "the learning rate, instead of the net's",
      "--learning-rate --rate"},
     {"--load", "FILE", "train eval predict step", "begin with the weights of this file",
-     "--weights --model --pretrained --checkpoint --ckpt"},
+     "--weights --model --checkpoint --ckpt"},
+    {"--init", "FILE", "train step", "begin with the tensors of this file that fit the net",
+     "--pretrained --finetune --transfer"},
+    {"--ignore", "GLOB", "train step", "leave out these tensors of --init; may be repeated",
+     "--exclude --skip"},
     {"--save", "FILE", "train step", "write the last weights here", "-o --out --save-weights"},
     {"--best", "FILE", "train", "write the weights of the least validation loss here",
      "--save-best"},
@@ -144,6 +149,8 @@ static inline bool options_agree(const Trainer *t)
 {
     static const int pairs[][3] = {
         {OPTION_SAVE_EVERY, OPTION_SAVE_STATE, 1}, {OPTION_RESUME, OPTION_LOAD, 0},
+        {OPTION_RESUME, OPTION_INIT, 0}, {OPTION_LOAD, OPTION_INIT, 0},
+        {OPTION_IGNORE, OPTION_INIT, 1},
         {OPTION_VAL_SPLIT, OPTION_VAL, 0}, {OPTION_VAL_SPLIT, OPTION_VAL_IMAGES, 0},
         {OPTION_VAL_SPLIT, OPTION_VAL_LABELS, 0}};
     for (const int(&pair)[3] : pairs) {

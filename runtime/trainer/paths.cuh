@@ -73,7 +73,7 @@ static const int claimed_options[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STAT
 // Adds the files that options name; with `claims`, also their lock files.
 static inline void add_options(const Trainer *t, bool claims, UsedPath **list)
 {
-    static const int read[] = {OPTION_LOAD, OPTION_RESUME, OPTION_BATCH};
+    static const int read[] = {OPTION_LOAD, OPTION_INIT, OPTION_RESUME, OPTION_BATCH};
     add_path(list, "this program", "/proc/self/exe", false);
     for (int option : read) add_path(list, trainer_options[option].name, t->option[option], false);
     for (int option : claimed_options) {
