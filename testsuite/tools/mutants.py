@@ -33,7 +33,7 @@ from changed import compared_with, git, has_changed  # noqa: E402
 ROOT = str(Path(__file__).resolve().parents[2])
 TABLE = "testsuite/mutants.txt"
 LIMIT = 900     # seconds of a processor
-SAMPLE = 3      # of a test's old faults
+SAMPLE = 2      # of a test's old faults
 SKIPPED = 77    # the status of a command that needs a missing tool
 
 
