@@ -135,8 +135,9 @@ static int set_define(Options *o, const char *value)
 
 static int set_emit(Options *o, const char *value)
 {
-    static const char *const kinds[] = { "cuda", "ir", "plan", "plan-csv" };
-    int kind = choose("--emit", value, kinds, 4);
+    static const char *const kinds[] = { "cuda", "ir", "plan", "plan-csv",
+                                         "names" };
+    int kind = choose("--emit", value, kinds, 5);
     if (kind >= 0) o->emit = (Emit)kind;
     o->emit_given = true;
     return kind < 0 ? EXIT_USAGE : -1;
@@ -275,7 +276,8 @@ const Flag flags[] = {
     { "--prefix", "NAME", "prefix of symbols, instead of the net's name",
       set_prefix },
     { "--main", NULL, "add the trainer program", set_main },
-    { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
+    { "--emit", "KIND", "cuda (default), ir, plan, plan-csv or names",
+      set_emit },
     { "-MD", NULL, "write dependencies, for make and ninja", set_depend },
     { "-MF", "FILE", "where to write them", set_depend_file },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },

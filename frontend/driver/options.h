@@ -6,7 +6,9 @@
 #include "../compile.h"
 #include "sheet.h"
 
-typedef enum Emit { EMIT_CUDA, EMIT_IR, EMIT_PLAN, EMIT_PLAN_CSV } Emit;
+typedef enum Emit {
+    EMIT_CUDA, EMIT_IR, EMIT_PLAN, EMIT_PLAN_CSV, EMIT_NAMES,
+} Emit;
 
 enum ExitStatus {
     EXIT_DONE = 0,

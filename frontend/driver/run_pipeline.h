@@ -50,6 +50,9 @@ int compare_rows(const Input *in, const Options *o, const PlanSize *last,
 // Adds to sum a program that shares the file's arena.
 void add_size(PlanSize *sum, const PlanSize *size);
 
+// names.c: --emit names: prints the weights as JSON.  False after errors.
+bool print_names(const Input *in, const Options *o, FILE *out);
+
 // curve.c: training steps from the one without recomputation to the one with
 // the smallest arena, as points or a table.  False or NULL after errors.
 bool find_curve(const Input *in, const Options *o, ArenaCosts *curve);

@@ -51,6 +51,7 @@ static Graph *compile(const Input *in, const Options *o, Mode mode, Plan **plan)
 static bool print_program(const Input *in, const Options *o, FILE *out)
 {
     Plan *plan = NULL;
+    if (o->emit == EMIT_NAMES) return print_names(in, o, out);
     const Graph *g = compile(in, o, o->frontend.mode, &plan);
     if (g == NULL) return false;
     if (o->emit == EMIT_IR) graph_print(g, out);

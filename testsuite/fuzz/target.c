@@ -114,6 +114,7 @@ static int draw_options(const Target *t, Random *r, char **argv)
         { "--emit=plan", "--report=/dev/null", NULL },
         { "--mode", "eval", "--emit=plan", NULL }, { "--emit=plan", NULL },
         { "--emit=ir", NULL }, { "--emit=plan-csv", NULL },
+        { "--emit=names", NULL },
         { "-fkeep-gradients", NULL }, { "--budget=40KiB", NULL },
         { "--budget=200KiB", "--offload", "--emit=plan", NULL },
         { "--checkpoint=every 3", NULL }, { "--split=1", NULL }, { "-O1", NULL },
