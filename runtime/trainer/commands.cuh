@@ -1,4 +1,4 @@
-// The commands step and info.
+// The commands step, export and info.
 #pragma once
 #include "train.cuh"
 
@@ -56,6 +56,21 @@ static inline bool command_step(Trainer *t)
     const int roles[] = {ROLE_KEPT, ROLE_PARAM, ROLE_STATE};
     for (int role : roles) add_list(tensors_of(net, role), tensors, &count);
     return fetch_tensors(net, tensors + 1, count - 1) && write_safetensors(save, tensors, count);
+}
+
+// export: writes the state that the weights of --load make, for import of the C interface.
+static inline bool command_export(Trainer *t)
+{
+    const Net *net = t->net;
+    const char *path = t->option[OPTION_STATE];
+    void *state = take_memory(net->state_bytes);
+    BesideFile file = {};
+    if (!paths_differ(t, 0, false) || !can_write(path) || !open_net(t) || !files_are_whole() ||
+        !call_ok(net, net->export_state(state, net->state_bytes)) || !open_beside(path, &file) ||
+        !close_beside(&file, fwrite(state, 1, net->state_bytes, file.out) == net->state_bytes))
+        return false;
+    printf("%s: %zu bytes for %s_import\n", path, net->state_bytes, net->name);
+    return true;
 }
 
 // info: lists inputs and outputs, and with --tensors all tensors, a line each: role name dtype

@@ -21,6 +21,8 @@ static const TrainerCommand trainer_commands[] = {
      true, {OPTION_LOAD, OPTION_COUNT}},
     {"step", "take training steps on one batch and write every tensor", "", command_step, false,
      {OPTION_BATCH, OPTION_SAVE}},
+    {"export", "write weights for the C interface", "convert", command_export, true,
+     {OPTION_LOAD, OPTION_STATE}},
     {"info", "list the net's tensors", "summary list", command_info, true,
      {OPTION_COUNT, OPTION_COUNT}}};
 

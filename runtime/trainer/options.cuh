@@ -13,8 +13,8 @@ enum OptionNumber {
     OPTION_TEST_LABELS, OPTION_MEAN, OPTION_STD, OPTION_FLIP, OPTION_CROP, OPTION_WORKERS,
     OPTION_EPOCHS, OPTION_SEED, OPTION_LR, OPTION_LOAD, OPTION_INIT, OPTION_IGNORE, OPTION_SAVE,
     OPTION_BEST, OPTION_PATIENCE, OPTION_LOG, OPTION_SAVE_STATE, OPTION_SAVE_EVERY, OPTION_RESUME,
-    OPTION_CONFUSION, OPTION_OUTPUT, OPTION_CLASSES, OPTION_BATCH, OPTION_STEPS, OPTION_TENSORS,
-    OPTION_COUNT
+    OPTION_CONFUSION, OPTION_OUTPUT, OPTION_CLASSES, OPTION_BATCH, OPTION_STEPS, OPTION_STATE,
+    OPTION_TENSORS, OPTION_COUNT
 };
 
 // TrainerOption: its name, its argument (NULL: none), the commands that take it, its meaning, and
@@ -50,7 +50,7 @@ static const TrainerOption trainer_options[] = {
     {"--seed", "N", "train step", "of weights, order and all random draws (0)", "--random-seed"},
     {"--lr", "RATE", "train step", "the learning rate, instead of the net's",
      "--learning-rate --rate"},
-    {"--load", "FILE", "train eval predict step", "begin with the weights of this file",
+    {"--load", "FILE", "train eval predict step export", "begin with the weights of this file",
      "--weights --model --checkpoint --ckpt"},
     {"--init", "FILE", "train step", "begin with the tensors of this file that fit the net",
      "--pretrained --finetune --transfer"},
@@ -63,7 +63,7 @@ static const TrainerOption trainer_options[] = {
      "--early-stopping"},
     {"--log", "FILE", "train", "write a line of CSV an epoch", "--csv"},
     {"--save-state", "FILE", "train", "write the state here after every epoch, and when stopped",
-     "--save-checkpoint --state"},
+     "--save-checkpoint"},
     {"--save-every", "N", "train", "write it after every N training steps, too", "--save-interval"},
     {"--resume", "FILE", "train", "go on from a state, with the data and options of its run",
      "--continue --restore"},
@@ -73,6 +73,8 @@ static const TrainerOption trainer_options[] = {
     {"--classes", "FILE", "predict", "write the class of each sample, as CSV", "--csv"},
     {"--batch", "FILE", "step", "safetensors with a tensor for each input", ""},
     {"--steps", "N", "step", "training steps (1)", ""},
+    {"--state", "FILE", "export", "write the bytes that NAME_import takes here",
+     "-o --out --output"},
     {"--tensors", NULL, "info", "every tensor, a line each: role name dtype shape classes",
      "--verbose -v"}};
 

@@ -90,6 +90,7 @@ static inline void add_options(const Trainer *t, bool claims, UsedPath **list)
         add_path(list, trainer_options[OPTION_OUTPUT].name,
                  prediction_path(folder, &t->net->outputs[i]), true);
     add_path(list, trainer_options[OPTION_CLASSES].name, t->option[OPTION_CLASSES], true);
+    add_path(list, trainer_options[OPTION_STATE].name, t->option[OPTION_STATE], true);
 }
 
 // True if a state may be both read and written: --resume and --save-state may name one file.

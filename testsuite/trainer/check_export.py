@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Weights go from a training to a program in C:
+
+    check_export.py CNNC LIBHOST NET.cnn
+
+NET is exported.cnn. Its trainer trains and exports; so does its inference program, from the same
+weights. A program in C imports each state, and its logits are those of predict, bit for bit.
+"""
+import array
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "saving"))
+from saving import (COMPILER, HOST, build, bytes_of, enter_folder, expect, leave_folder, run,
+                    write_npy)
+
+BATCH, COUNT, NUMBERS = 4, 12, 6 * 6 * 2
+
+
+def write_sets():
+    for name, seed in ("train", 3), ("test", 11):
+        os.makedirs(f"data/{name}")
+        values = [(seed * i * i + i) % 23 / 8 - 1 for i in range(COUNT * NUMBERS)]
+        images = array.array("f", values)
+        write_npy(f"data/{name}/image.npy", "<f4", [COUNT, 6, 6, 2], images.tobytes())
+        labels = array.array("i", [i % 3 for i in range(COUNT)])
+        write_npy(f"data/{name}/label.npy", "<i4", [COUNT], labels.tobytes())
+    with open("images", "wb") as out:
+        out.write(images[:BATCH * NUMBERS].tobytes())
+
+
+def build_importer(cnnc, libhost, net):
+    subprocess.run([cnnc, "--mode", "infer", "--header", "exported.h", net, "-o", "exported.cu"],
+                   check=True)
+    subprocess.run(["gcc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", HOST,
+                    "-I", ".", "-c", os.path.join(HERE, "import_state.c"), "-o", "main.o"],
+                   check=True)
+    subprocess.run([COMPILER, "-std=c++17", "-O0", "-I", HOST, "-x", "c++", "exported.cu", "-x",
+                    "none", "main.o", libhost, "-lpthread", "-o", "import_state"], check=True)
+
+
+def check_logits(state):
+    run(["./import_state", state, "images", "from_c"])
+    size = BATCH * 3 * 4
+    predicted = bytes_of("predicted/logits.npy")[-COUNT * 3 * 4:]
+    expect(bytes_of("from_c") == predicted[:size], f"{state}: other logits than predict's")
+
+
+def main():
+    cnnc, libhost, net = [os.path.abspath(path) for path in sys.argv[1:4]]
+    folder = enter_folder()
+    write_sets()
+    build(cnnc, libhost, net, [], "trainer")
+    build(cnnc, libhost, net, ["--mode", "infer"], "server")
+    build_importer(cnnc, libhost, net)
+    run(["./trainer", "train", "--data", "data", "--epochs", "3", "--save", "weights"])
+    os.mkdir("predicted")
+    run(["./trainer", "predict", "--data", "data", "--load", "weights", "--output", "predicted"])
+    for program in "trainer", "server":
+        done = run([f"./{program}", "export", "--load", "weights", "--state", program + ".bin"])
+        expect(f"{program}.bin: " in done.stdout, done.stdout)
+        check_logits(program + ".bin")
+    before = bytes_of("server.bin")
+    for options, words in [(["--load", "weights", "--state", "weights"], "reads the same file"),
+                           (["--load", "images", "--state", "server.bin"], "wanted safetensors"),
+                           (["--load", "weights", "--state", "none/x"], "folder is missing")]:
+        done = run(["./server", "export", *options], status=1)
+        expect(words in done.stderr, f"{options}: {done.stderr}")
+    expect(bytes_of("server.bin") == before, "a failed export has changed its file")
+    leave_folder(folder)
+
+
+if __name__ == "__main__":
+    main()
