@@ -88,7 +88,7 @@ struct HostTurns {
     {
         host_be_alone();
         if (host_is_alone()) each = blockDim.x;
-        begin = block * blockDim.x + threadIdx.x - step;
+        end = begin = block * blockDim.x + threadIdx.x - step;
     }
     bool next()
     {
