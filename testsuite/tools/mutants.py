@@ -66,6 +66,9 @@ class Test:
     also: list = field(default_factory=list)    # edits of each
     mutants: list = field(default_factory=list)
 
+    def key(self, mutant):
+        return astuple(self)[:-1], astuple(mutant)
+
 
 def parse(text):
     """The tests of a table; one may come several times."""
@@ -370,14 +373,17 @@ def watched(test, mutant):
 
 
 def choose(test, before):
-    """The faults to plant; before: those of the last landing's table, None: there was none."""
+    """The faults to plant; before: the keys of the last landing's table, None: there was none."""
     if "FAULT" in os.environ:
         return [mutant for mutant in test.mutants if os.environ["FAULT"] in mutant.name]
     if compared_with(ROOT) == "all":
         return test.mutants
-    new = [mutant for mutant in test.mutants if before is not None and mutant not in before]
-    old = [mutant for mutant in test.mutants
-           if mutant not in new and has_changed(ROOT, *watched(test, mutant))]
+    known = before and [mutant for _, mutant in before]
+    new = [mutant for mutant in test.mutants
+           if before is not None and astuple(mutant) not in known]
+    old = [mutant for mutant in test.mutants if mutant not in new and
+           ((before is not None and test.key(mutant) not in before) or
+            has_changed(ROOT, *watched(test, mutant)))]
     commit = git(ROOT, "rev-parse", "HEAD") or ""
     old.sort(key=lambda mutant: hashlib.sha256((commit + mutant.name).encode()).digest())
     print(f"{test.name}: {len(test.mutants)} faults; planted are {len(new)} new ones and "
@@ -388,7 +394,7 @@ def choose(test, before):
 def plant(name, build, cc, cxx, lit):
     old = git(ROOT, "show", f"{compared_with(ROOT)}:{TABLE}")
     # A landing without a table had these rows elsewhere.
-    before = old and [mutant for test in parse(old) for mutant in test.mutants]
+    before = old and [test.key(mutant) for test in parse(old) for mutant in test.mutants]
     failed = 0
     for test in table():
         if test.name != name:
