@@ -60,23 +60,13 @@ static inline void check_ignored(const Trainer *t, const SafeFile *file)
     }
 }
 
-// True if a net has a parameter of this name.
-static inline bool has_param(const Net *net, const char *name)
-{
-    bool found = false;
-    for (int i = 0; i < net->param_count && !found; i++) found = !strcmp(net->params[i].name, name);
-    return found;
-}
-
 // Returns the tensor of the file that fits a parameter, or NULL after an entry of the list.
 static inline const SafeTensor *fitting_tensor(const Trainer *t, const SafeFile *file,
                                                const NetTensor *want, InitialList *left)
 {
     const SafeTensor *have = find_safe_tensor(file, want->name);
     if (have && is_ignored(t, want->name)) have = NULL;
-    bool same = have && have->rank == want->rank;
-    for (int i = 0; same && i < want->rank; i++) same = have->shape[i] == want->shape[i];
-    if (same) return have;
+    if (have && has_shape(have, want, 0)) return have;
     if (lists_more(left, want->name) && have)
         fprintf(left->out, " (wanted %s, found %s)", shape_text(want->shape, want->rank).text,
                 shape_text(have->shape, have->rank).text);
@@ -104,7 +94,7 @@ static inline bool init_weights(const Trainer *t, const char *path)
         taken += have != NULL;
     }
     for (int i = 0; i < file.count; i++)
-        if (!is_ignored(t, file.tensors[i].name) && !has_param(net, file.tensors[i].name))
+        if (!is_ignored(t, file.tensors[i].name) && !list_names(params, file.tensors[i].name))
             lists_more(&foreign, file.tensors[i].name);
     const char *missing = close_list(&left), *unknown = close_list(&foreign);
     if (!taken)

@@ -51,15 +51,29 @@ static inline ShapeText shape_text(const long long *shape, int rank)
     return s;
 }
 
+// True if a tensor of a file has the shape of a net's, from dimension `first` on.
+static inline bool has_shape(const SafeTensor *have, const NetTensor *want, int first)
+{
+    bool same = have->rank == want->rank;
+    for (int i = first; same && i < want->rank; i++) same = have->shape[i] == want->shape[i];
+    return same;
+}
+
+// True if a list has a tensor of this name.
+static inline bool list_names(NetList list, const char *name)
+{
+    bool found = false;
+    for (int i = 0; i < list.count && !found; i++) found = !strcmp(list.tensors[i].name, name);
+    return found;
+}
+
 // Converts the tensor of this name into new memory, or returns NULL after a complaint.  If samples
 // is not NULL, dimension 0 may be smaller than wanted, and is returned there.
 static inline void *load_tensor(const SafeFile *file, const NetTensor *want, long long *samples)
 {
     const SafeTensor *have = find_safe_tensor(file, want->name);
     void *data = take_memory(want->bytes);
-    bool same = have && have->rank == want->rank;
-    for (int i = samples != NULL; same && i < want->rank; i++)
-        same = have->shape[i] == want->shape[i];
+    bool same = have && has_shape(have, want, samples != NULL);
     if (same && samples) same = have->shape[0] > 0 && have->shape[0] <= want->shape[0];
     if (!have) complain("%s: has no tensor %s", file->path, want->name);
     else if (!same)
@@ -77,11 +91,9 @@ static inline bool all_known(const Net *net, const SafeFile *file, int roles)
     bool good = true;
     for (int i = 0; i < file->count; i++) {
         bool known = false;
-        for (int role = 0; role < ROLE_COUNT; role++) {
-            NetList list = tensors_of(net, role);
-            for (int k = 0; (roles >> role & 1) && k < list.count; k++)
-                known |= !strcmp(file->tensors[i].name, list.tensors[k].name);
-        }
+        for (int role = 0; role < ROLE_COUNT; role++)
+            known |= (roles >> role & 1) &&
+                     list_names(tensors_of(net, role), file->tensors[i].name);
         if (!known) good = complain("%s: the net has no %s", file->path, file->tensors[i].name);
     }
     return good;
