@@ -7,25 +7,23 @@
 #include "../../ir/op/op.h"
 #include "run_pipeline.h"
 
-// The first node that reads a weight, and its slot.
+// The first node that reads a value, and the operand that the value is.
 typedef struct Reader {
     const Node *node;
-    Slot        slot;
+    int         operand;
 } Reader;
 
-static Reader find_reader(const Graph *g, ValueId v)
+// Returns the reader of each value, in arena.
+static Reader *find_readers(Arena *arena, const Graph *g)
 {
-    Slot slots[MAX_SLOTS];
-    for (NodeId i = 0; i < g->node_count; i++) {
+    Reader *readers = NEW_ARRAY(arena, g->value_count, Reader);
+    for (NodeId i = g->node_count; i-- > 0;) {
         const Node *n = &g->nodes[i];
-        if (n->op == NULL) continue;
-        int count = kernel_slots(kernel_operands(n->op, n->kernel), slots,
-                                 MAX_SLOTS);
-        for (int k = 0; k < n->operand_count; k++)
-            if (n->operands[k] == v)
-                return (Reader){ n, *slot_at(slots, count, k) };
+        for (int k = 0; n->op != NULL && k < n->operand_count; k++)
+            if (n->operands[k] != NONE)
+                readers[n->operands[k]] = (Reader){ n, k };
     }
-    return (Reader){ NULL, { .name = "" } };
+    return readers;
 }
 
 // Returns the layer's operator: bias is a node after the layer's own.
@@ -57,23 +55,30 @@ static void print_layout(const char *indices, FILE *out)
     fputc('"', out);
 }
 
-static void print_weight(const Graph *g, ValueId v, FILE *out)
+static void print_role(const Graph *g, Reader reader, FILE *out)
+{
+    const Node *n = reader.node;
+    const Op *op = layer_of(g, n);
+    Slot slots[MAX_SLOTS];
+    int count = kernel_slots(kernel_operands(n->op, n->kernel), slots,
+                             MAX_SLOTS);
+    const Slot *slot = slot_at(slots, count, reader.operand);
+    const char *indices = indices_of(op, slot);
+    fprintf(out, ", \"role\": \"%.*s\", \"operator\": \"%s\"", slot->length,
+            slot->name, op->name);
+    if (indices != NULL) print_layout(indices, out);
+}
+
+static void print_weight(const Graph *g, ValueId v, Reader reader, FILE *out)
 {
     const Value *value = &g->values[v];
-    Reader reader = find_reader(g, v);
     fputs("{\"name\": ", out);
     json_string(value->name, out);
     fputs(", \"shape\": [", out);
     for (int i = 0; i < value->shape.rank; i++)
         fprintf(out, "%s%" PRId64, i ? ", " : "", value->shape.dim[i]);
     fprintf(out, "], \"trained\": %s", value->kind == PARAM ? "true" : "false");
-    if (reader.node != NULL) {
-        const Op *op = layer_of(g, reader.node);
-        const char *indices = indices_of(op, &reader.slot);
-        fprintf(out, ", \"role\": \"%.*s\", \"operator\": \"%s\"",
-                reader.slot.length, reader.slot.name, op->name);
-        if (indices != NULL) print_layout(indices, out);
-    }
+    if (reader.node != NULL) print_role(g, reader, out);
     fputc('}', out);
 }
 
@@ -82,12 +87,13 @@ bool print_names(const Input *in, const Options *o, FILE *out)
     const Graph *g = input_graph(in, &o->frontend);
     int count = 0;
     if (g == NULL) return false;
+    const Reader *readers = find_readers(in->arena, g);
     fputc('[', out);
     for (ValueId v = 0; v < g->value_count; v++) {
         Kind kind = g->values[v].kind;
         if (kind != PARAM && kind != STATISTIC) continue;
         fputs(count++ ? ",\n " : "\n ", out);
-        print_weight(g, v, out);
+        print_weight(g, v, readers[v], out);
     }
     fputs("\n]\n", out);
     return true;
