@@ -2,6 +2,7 @@
 under the shim, and the state file as bytes.
 """
 import array
+import json
 import os
 import random
 import re
@@ -67,6 +68,36 @@ def write_npy(path, dtype, shape, values):
     with open(path, "wb") as out:
         out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
         out.write(values)
+
+
+def encoded(kind, numbers):
+    if kind == "BF16":      # numbers of eight bits are exact
+        return b"".join(struct.pack("<f", number)[2:] for number in numbers)
+    letter = {"F16": "e", "F32": "f", "I32": "i", "I64": "q"}[kind]
+    return struct.pack(f"<{len(numbers)}{letter}", *numbers)
+
+
+def write_tensors(path, tensors):
+    """A file of safetensors; by name, (type, shape, numbers)."""
+    head, data = {}, b""
+    for name, (kind, shape, numbers) in tensors.items():
+        part = encoded(kind, numbers)
+        head[name] = {"dtype": kind, "shape": shape,
+                      "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(head).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def read_tensors(path):
+    """By name, the numbers of a file's tensors of F32."""
+    raw = bytes_of(path)
+    size = struct.unpack_from("<Q", raw)[0]
+    head = json.loads(raw[8:8 + size])
+    return {name: list(array.array("f", raw[8 + size + at["data_offsets"][0]:
+                                            8 + size + at["data_offsets"][1]]))
+            for name, at in head.items() if at.get("dtype") == "F32"}
 
 
 def inputs_of(program):

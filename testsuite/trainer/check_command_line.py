@@ -8,13 +8,11 @@ class then leave the biases of the other classes equal. The option --resume goes
 and options of the run alone. Mistakes are one line that names the mistake.
 """
 import array
-import json
 import os
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "saving"))
-from saving import bytes_of, build, enter_folder, expect, leave_folder, run, write_npy
+from saving import build, enter_folder, expect, leave_folder, read_tensors, run, write_npy
 
 COUNT, PIXELS = 10, 36
 
@@ -28,10 +26,7 @@ def write_set(folder, dark=True):
 
 
 def biases(path):
-    data = bytes_of(path)
-    length = struct.unpack_from("<Q", data)[0]
-    begin, end = json.loads(data[8:8 + length])["logits.bias"]["data_offsets"]
-    return list(struct.unpack("<3f", data[8 + length + begin:8 + length + end]))
+    return read_tensors(path)["logits.bias"]
 
 
 def refused(arguments, words, status=1):

@@ -7,14 +7,11 @@ NET is saving/small.cnn. A step of rate 0 keeps what --init took: numbers of F16
 the averages that start as the parameters do. Tensors of another shape, missing ones and foreign
 ones are named. Nothing is taken from a file in which nothing fits.
 """
-import array
-import json
 import os
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "saving"))
-from saving import build, bytes_of, enter_folder, expect, leave_folder, run
+from saving import build, enter_folder, expect, leave_folder, read_tensors, run, write_tensors
 
 PIXELS = 4 * 4
 # The tensors of another net: their shapes and types. Its head has five classes, not three.
@@ -24,36 +21,6 @@ OTHER = {
     "batchnorm_1.num_batches_tracked": ("I64", []), "fc.bias": ("F32", [5]),
 }
 TAKEN = ["conv_1.weight", "batchnorm_1.weight", "batchnorm_1.bias"]
-
-
-def encoded(kind, numbers):
-    if kind == "BF16":      # numbers of eight bits are exact
-        return b"".join(struct.pack("<f", number)[2:] for number in numbers)
-    return struct.pack(f"<{len(numbers)}{ {'F16': 'e', 'F32': 'f', 'I32': 'i', 'I64': 'q'}[kind]}",
-                       *numbers)
-
-
-def write_tensors(path, tensors):
-    """tensors: by name, (type, shape, numbers)."""
-    head, data = {}, b""
-    for name, (kind, shape, numbers) in tensors.items():
-        part = encoded(kind, numbers)
-        head[name] = {"dtype": kind, "shape": shape,
-                      "data_offsets": [len(data), len(data) + len(part)]}
-        data += part
-    text = json.dumps(head).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-
-
-def read_tensors(path):
-    """By name, the numbers of all tensors of F32."""
-    raw = bytes_of(path)
-    size = struct.unpack_from("<Q", raw)[0]
-    head = json.loads(raw[8:8 + size])
-    return {name: list(array.array("f", raw[8 + size + at["data_offsets"][0]:
-                                            8 + size + at["data_offsets"][1]]))
-            for name, at in head.items() if at.get("dtype") == "F32"}
 
 
 def other_net():

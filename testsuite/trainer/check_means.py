@@ -7,7 +7,6 @@ means.cnn evaluates four samples of which two count and one is right, three at a
 counts; then a number of every batch is NaN, so that an epoch has no finite step. With two losses
 each has a line and a column, and they add up to the loss.
 """
-import json
 import os
 import re
 import struct
@@ -15,12 +14,17 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "saving"))
+from saving import write_tensors  # noqa: E402
+
 CXX = os.environ.get("CXX", "clang++")
 
 cnnc, host, library = map(os.path.abspath, sys.argv[1:])
 NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "means.cnn")
 X = [0, 3, 0, 5, 0, 0, 5, 0, 0, 0, 1, 0]
 NAN = float("nan")
+IDENTITY = {"logits.weight": ("F32", [3, 3], [1, 0, 0, 0, 1, 0, 0, 0, 1]),
+            "logits.bias": ("F32", [3], [0, 0, 0])}
 
 
 def write_npy(path, kind, shape, numbers):
@@ -29,19 +33,6 @@ def write_npy(path, kind, shape, numbers):
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() +
                    struct.pack(f"<{len(numbers)}{'f' if kind == '<f4' else 'i'}", *numbers))
-
-
-def write_identity(path):
-    tensors = {"logits.weight": [1, 0, 0, 0, 1, 0, 0, 0, 1], "logits.bias": [0, 0, 0]}
-    head, data = {}, b""
-    for name, numbers in tensors.items():
-        part = struct.pack(f"<{len(numbers)}f", *numbers)
-        head[name] = {"dtype": "F32", "shape": [3] * (len(numbers) // 6 + 1),
-                      "data_offsets": [len(data), len(data) + len(part)]}
-        data += part
-    text = json.dumps(head).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
 
 
 def build(name, *options):
@@ -113,7 +104,7 @@ def main():
         write_npy("nan.npy", "<f4", (4, 3), [NAN] * 12)
         write_npy("y.npy", "<i4", (4,), [1, 0, 0, 2])
         write_npy("none.npy", "<i4", (4,), [0] * 4)
-        write_identity("identity")
+        write_tensors("identity", IDENTITY)
         if any(process.wait() for process in builds):
             sys.exit(1)
         check_one()
