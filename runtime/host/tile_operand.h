@@ -19,11 +19,11 @@ template <class T>
 class TileOperand {
 public:
     // Begins with an operand of the running block, over the steps [begin, end).
-    // Lanes are adjacent, `pitch` for each step, if the operand is not `along`
-    // or `turns`.  `rounds`: to TF32.  Packed chunks are kept for other blocks
+    // The `lanes` of a step are adjacent if the operand is not `along` or
+    // `to_turn`.  `to_round`: to TF32.  Packed chunks are kept for other blocks
     // of the launch if `keeps`.
-    void begin(const HostOperand *o, long long begin, long long end, int pitch,
-               bool turns, bool rounds, bool keeps);
+    void begin(const HostOperand *of, long long begin, long long end, int lanes,
+               bool to_turn, bool to_round, bool keeps);
     // Returns the `count` steps from k on; chunks are taken in order.
     TileChunk<T> chunk(long long k, int count);
     // Rounds the `count` steps of a chunk to TF32.

@@ -3,6 +3,8 @@
 
     planted.py BUILD NET.cnn MOST [OPTION...]
 
+The commit draws SAMPLE and SHORT of these faults; MUTANTS=all plants all.
+
 The faults are in statements that a step executes. A barrier, a fence or a commit is deleted. A
 thread of a block that votes gets its own vote. One more copy is left under way. Words of a fragment
 are swapped, a matrix is transposed, an address is moved. Each barrier, fence and vote is a fault in
@@ -23,6 +25,10 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "tools"))
+from changed import drawn  # noqa: E402
+
+SAMPLE, SHORT = 30, 4   # faults in PTX, and in the plan
 
 
 def swapped(line, first, second):
@@ -141,13 +147,14 @@ def plans_with_a_short_buffer(work):
     A product of cuBLAS has no PTX."""
     with open(f"{work}/train.json") as file:
         plan = json.load(file)
-    for buffer in plan["buffers"]:
-        if buffer["kind"] in ("param", "input", "activation") and buffer["bytes"] > 512:
-            with open(f"{work}/short.json", "w") as file:
-                json.dump({**plan, "buffers": [
-                    {**b, "bytes": b["bytes"] - 64} if b is buffer else b
-                    for b in plan["buffers"]]}, file)
-            yield buffer["name"], f"{work}/short.json"
+    used = [buffer for buffer in plan["buffers"]
+            if buffer["kind"] in ("param", "input", "activation") and buffer["bytes"] > 512]
+    for buffer in drawn(HERE, used, SHORT, lambda buffer: buffer["name"]):
+        with open(f"{work}/short.json", "w") as file:
+            json.dump({**plan, "buffers": [
+                {**b, "bytes": b["bytes"] - 64} if b is buffer else b
+                for b in plan["buffers"]]}, file)
+        yield buffer["name"], f"{work}/short.json"
 
 
 def main():
@@ -165,7 +172,8 @@ def main():
         with open(f"{work}/lines") as file:
             executed = [[int(word) for word in line.split()] for line in file]
         results, missed = {}, 0
-        for number, name, text in choose(lines, executed, int(most)):
+        faults = list(choose(lines, executed, int(most)))
+        for number, name, text in drawn(HERE, faults, SAMPLE):
             with open(f"{work}/planted.ptx", "w") as file:
                 file.write("\n".join([*lines[:number - 1], text, *lines[number:]]))
             found = not step(work, f"{work}/planted.ptx")[0]

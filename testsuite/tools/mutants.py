@@ -14,7 +14,6 @@ library that has the right one. The compiler contains the files of the runtime.
 """
 import functools
 import glob
-import hashlib
 import os
 import re
 import resource
@@ -28,12 +27,12 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-from changed import compared_with, git, has_changed  # noqa: E402
+from changed import compared_with, drawn, git, has_changed  # noqa: E402
 
 ROOT = str(Path(__file__).resolve().parents[2])
 TABLE = "testsuite/mutants.txt"
 LIMIT = 900     # seconds of a processor
-SAMPLE = 2      # of a test's old faults
+SAMPLE = 1      # of a test's old faults
 SKIPPED = 77    # the status of a command that needs a missing tool
 
 
@@ -372,23 +371,25 @@ def watched(test, mutant):
             yield family[0] if family else path
 
 
-def choose(test, before):
-    """The faults to plant; before: the keys of the last landing's table, None: there was none."""
+def choose(tests, before):
+    """By test, the faults to plant. The groups of a test have one name and one sample. before: the
+    keys of the last landing's table, None: there was none."""
+    pairs = [(test, mutant) for test in tests for mutant in test.mutants]
     if "FAULT" in os.environ:
-        return [mutant for mutant in test.mutants if os.environ["FAULT"] in mutant.name]
-    if compared_with(ROOT) == "all":
-        return test.mutants
-    known = before and [mutant for _, mutant in before]
-    new = [mutant for mutant in test.mutants
-           if before is not None and astuple(mutant) not in known]
-    old = [mutant for mutant in test.mutants if mutant not in new and
-           ((before is not None and test.key(mutant) not in before) or
-            has_changed(ROOT, *watched(test, mutant)))]
-    commit = git(ROOT, "rev-parse", "HEAD") or ""
-    old.sort(key=lambda mutant: hashlib.sha256((commit + mutant.name).encode()).digest())
-    print(f"{test.name}: {len(test.mutants)} faults; planted are {len(new)} new ones and "
-          f"{len(old[:SAMPLE])} of {len(old)} in changed files", flush=True)
-    return new + old[:SAMPLE]
+        chosen = [pair for pair in pairs if os.environ["FAULT"] in pair[1].name]
+    elif compared_with(ROOT) == "all":
+        chosen = pairs
+    else:
+        known = before and [mutant for _, mutant in before]
+        new = [pair for pair in pairs if before is not None and astuple(pair[1]) not in known]
+        old = [(test, mutant) for test, mutant in pairs if (test, mutant) not in new and
+               ((before is not None and test.key(mutant) not in before) or
+                has_changed(ROOT, *watched(test, mutant)))]
+        some = drawn(ROOT, old, SAMPLE, lambda pair: pair[1].name)
+        print(f"{len(pairs)} faults; planted are {len(new)} new ones and {len(some)} of {len(old)} "
+              "in changed files", flush=True)
+        chosen = new + some
+    return [(test, [mutant for of, mutant in chosen if of is test]) for test in tests]
 
 
 def plant(name, build, cc, cxx, lit):
@@ -396,10 +397,7 @@ def plant(name, build, cc, cxx, lit):
     # A landing without a table had these rows elsewhere.
     before = old and [test.key(mutant) for test in parse(old) for mutant in test.mutants]
     failed = 0
-    for test in table():
-        if test.name != name:
-            continue
-        chosen = choose(test, before)
+    for test, chosen in choose([test for test in table() if test.name == name], before):
         if not chosen:
             continue
         nothing = Mutant("nothing", "", chosen[0].words)
