@@ -56,11 +56,16 @@ bool makes_params(const Op *op)
     return made != NULL && strncmp(made, "[header]", 8) != 0;
 }
 
-const Arg *name_argument(const Expr *call)
+const Arg *call_argument(const Expr *call, const char *name)
 {
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next)
-        if (arg->name != NULL && strcmp(arg->name, "name") == 0) return arg;
+        if (arg->name != NULL && strcmp(arg->name, name) == 0) return arg;
     return NULL;
+}
+
+const Arg *name_argument(const Expr *call)
+{
+    return call_argument(call, "name");
 }
 
 // ---- errors -----------------------------------------------------------------
@@ -320,17 +325,19 @@ static void bind_by_position(Binding *w, Pos pos, Datum datum)
     }
 }
 
-// Every operator has the argument "name".
+// Every operator has the argument "name", and one with parameters "train".
 static void unknown_argument(Binding *w, const Arg *arg)
 {
     const Op *op = w->b->op;
-    const char *names[MAX_ARGS + 1] = { "name" };
+    const char *names[MAX_ARGS + 2];
     int count = spec_count(op);
 
-    for (int k = 0; k < count; k++) names[k + 1] = op->args[k].name;
+    for (int k = 0; k < count; k++) names[k] = op->args[k].name;
+    names[count++] = "name";
+    if (makes_params(op)) names[count++] = "train";
     const char *near = foreign_argument(arg->name);
     if (spec_called(op, near) == NULL)
-        near = nearest_name(arg->name, names, count + 1);
+        near = nearest_name(arg->name, names, count);
     error(w->r->diag, arg->name_pos, near != NULL
           ? "%s has no argument '%s'; did you mean '%s'?"
           : "%s has no argument '%s'", op->name, arg->name,
@@ -403,6 +410,18 @@ static bool is_activation(Binding *w, const Arg *arg)
     return true;
 }
 
+// True for the argument `train` (freeze.c), an error if there is nothing to
+// train.
+static bool is_part(Binding *w, const Arg *arg)
+{
+    const Op *op = w->b->op;
+    if (arg != train_argument(w->call)) return false;
+    if (makes_params(op)) return true;
+    error(w->r->diag, arg->name_pos, "%s has no parameters to train", op->name);
+    w->ok = false;
+    return true;
+}
+
 // Binds an operand that comes from a chain or a sum: it must be a value.
 static void bind_given(Binding *w, const Operand *given)
 {
@@ -435,6 +454,7 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         if (arg == name_argument(call)) continue;
+        if (is_part(&w, arg)) continue;
         if (is_activation(&w, arg)) continue;
         expect_word(r, arg->value, spec_called(b->op, arg->name));
         Datum datum = evaluate(r, arg->value);

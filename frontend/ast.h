@@ -34,6 +34,7 @@ typedef struct Arg {
     const char *name;           // NULL: by position
     Pos         pos, name_pos;
     Expr       *value;
+    Expr       *factor;         // of a setting's "glob": factor; else NULL
     struct Arg *next;
 } Arg;
 
@@ -82,6 +83,7 @@ struct Stmt {
     Pos         type_pos;
     Arg        *dims;           // INPUT
     Expr       *value;
+    Arg        *items;          // of a setting: all its values
     Body        body, other;
     Stmt       *next;
 };

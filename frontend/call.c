@@ -32,14 +32,21 @@ Datum call_operator(Resolver *r, const Expr *call, const Op *op,
                     const Operand *given, int count)
 {
     ArgValue args[MAX_ARGS] = {{ .given = false }};
-    Build b = { .g = r->g, .op = op, .pos = call->pos, .arg = args };
+    Build b = { .g = r->g, .op = op, .pos = call->pos, .arg = args,
+                .freezes = freezes, .resolver = r };
 
     if (!bind_arguments(r, &b, call, given, count)) return no_datum();
     // Inference has no loss.  Its operands are evaluated all the same, so that
     // training and inference have the same parameters.
     if (r->g->mode == INFER && op->flags & (LOSS | METRIC)) return int_datum(0);
     b.name = name_layer(r, call, op->name);
-    return b.name == NULL ? no_datum() : tensor_datum(op->build(&b));
+    if (b.name == NULL) return no_datum();
+    const char *outer = r->part;
+    bool ok;
+    r->part = part_of_call(r, call, &ok);
+    ValueId result = ok ? op->build(&b) : NONE;
+    r->part = outer;
+    return ok ? tensor_datum(result) : no_datum();
 }
 
 // Describes where an operator belongs that stands in the wrong place.
@@ -167,7 +174,9 @@ static bool match_arguments(Resolver *r, const Block *block, const Expr *call,
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         int k = param_of(block, arg, position);
         position += arg->name == NULL;
-        if (k < 0 && arg == name_argument(call)) continue;
+        if (k < 0 && (arg == name_argument(call) ||
+                      arg == train_argument(call)))
+            continue;
         Operand operand = { evaluate(r, arg->value), arg->pos };
         if (k < 0) {
             unknown_parameter(r, block, arg);
@@ -208,7 +217,8 @@ static bool bind_parameters(Resolver *r, Scope *scope, const Expr *call,
 }
 
 // Runs a block; the caller's scope and pending layer name are restored after.
-static Datum run_block(Resolver *r, Scope *scope, const Expr *call)
+static Datum run_block(Resolver *r, Scope *scope, const Expr *call,
+                       const char *part)
 {
     const Block *block = scope->block;
     Resolver outer = *r;
@@ -216,11 +226,13 @@ static Datum run_block(Resolver *r, Scope *scope, const Expr *call)
 
     r->scope = scope;
     r->layer = NULL;
+    r->part = part;
     r->depth++;
     run_body(r, &block->body);
     r->scope = outer.scope;
     r->layer = outer.layer;
     r->layer_call = outer.layer_call;
+    r->part = outer.part;
     r->depth = outer.depth;
     if (r->diag->error_count > errors) {
         // A recursive block is noted only for its innermost call.
@@ -256,10 +268,12 @@ static Datum call_block(Resolver *r, const Block *block, const Expr *call,
         table_find(&r->broken, block->name) != NULL)
         return no_datum();
     const char *name = name_layer(r, call, block->name);
-    if (name == NULL || !count_steps(r, call->pos, STEPS_OF_BLOCK))
+    bool ok;
+    const char *part = part_of_call(r, call, &ok);
+    if (name == NULL || !ok || !count_steps(r, call->pos, STEPS_OF_BLOCK))
         return no_datum();
     scope->prefix = arena_print(r->arena, "%s.", name);
-    return run_block(r, scope, call);
+    return run_block(r, scope, call, part);
 }
 
 // ---- all calls --------------------------------------------------------------

@@ -1,7 +1,8 @@
 // Reports parameters that no gradient reaches.  Such a program is rarely meant.
 // Either an operator without a gradient stands between the parameter and the
 // loss, or the parameter does not lead to the loss.  Each cause gets one
-// warning.  A program without any trained parameter is an error.
+// warning; frozen parameters get none.  A program without any trained parameter
+// is an error.
 //
 // The check uses the training graph after the passes, since a parameter is
 // trained if an update writes it.
@@ -79,22 +80,23 @@ void check_trained(const Graph *g, Pos pos)
 {
     const bool *updated;
     Cause *causes = NEW_ARRAY(g->arena, (size_t)g->node_count + 1, Cause);
-    int trained = 0, idle = 0;
+    int trained = 0, untrained = 0;
 
     if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
     updated = find_updated(g);
     for (ValueId v = 0; v < g->value_count; v++) {
         if (g->values[v].kind != PARAM) continue;
+        untrained += !updated[v];
+        if (g->values[v].frozen) continue;
         if (updated[v]) {
             trained++;
             continue;
         }
         Cause *cause = &causes[find_blocker(g, v) + 1];
         if (cause->count++ == 0) cause->first = v;
-        idle++;
     }
     for (NodeId i = 0; i <= g->node_count; i++)
         if (causes[i].count > 0) warn(g, i - 1, causes[i]);
-    if (idle > 0 && trained == 0)
+    if (untrained > 0 && trained == 0)
         error(g->diag, pos, "training would change none of the parameters");
 }

@@ -20,6 +20,8 @@ typedef struct FrontendOptions {
     bool         tf32;          // GEMMs round operands to TF32
     const char **defines;       // NAME=V, from -D
     int          define_count;
+    const char **freeze;        // globs on names of parameters, from --freeze
+    int          freeze_count;
     bool         keep_gradients;
     const Gpu   *gpu;           // of --gpu; NULL: the default
 } FrontendOptions;

@@ -143,6 +143,7 @@ static void drop_unneeded(Graph *g)
 void finish_net(Resolver *r)
 {
     check_net(r);
+    check_globs(r);
     check_mixing(r);
     if (r->diag->error_count > 0) return;
     build_tally(r);

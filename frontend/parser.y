@@ -59,7 +59,7 @@ static void append_named(Stmt *list, Stmt *stmt);
 %token <text> NAME "a name" STRING "a string"
 %token <number> NUMBER "a number" DIMS "dimensions" BOOLEAN "true or false"
 
-%type <args> params param_list param args arg_list arg dims
+%type <args> params param_list param args arg_list arg dims values value_of
 %type <expr> expr simple stage call value
 %type <stmt> stmt outputs checkpoints wides setting
 %type <body> body stmts lines settings else
@@ -106,8 +106,18 @@ settings: %empty                { $$ = (Body){0}; }
         | settings error END    { $$ = $1; yyerrok; }
         | settings setting      { $$ = $1; append_stmt(&$$, $2); };
 
-setting: NAME '=' expr          { $$ = new_stmt(p, STMT_ASSIGN, @1);
-                                  $$->name = $1; $$->value = $3; };
+setting: NAME '=' values        { $$ = new_stmt(p, STMT_ASSIGN, @1);
+                                  $$->name = $1; $$->items = $3.first;
+                                  $$->value = $3.first->value; };
+
+values: value_of
+      | values ',' value_of     { $$ = $1; append_arg(&$$, $3.first); };
+
+value_of: expr                  { Arg *a = new_arg(p, NULL, @1, $1, @1);
+                                  $$ = (ArgList){ a, a }; }
+        | expr ':' expr         { Arg *a = new_arg(p, NULL, @1, $1, @$);
+                                  a->factor = $3;
+                                  $$ = (ArgList){ a, a }; };
 
 body: '{' stmts '}'             { $$ = $2; };
 
@@ -202,6 +212,8 @@ arg_list: arg
 arg: expr                       { Arg *a = new_arg(p, NULL, @1, $1, @1);
                                   $$ = (ArgList){ a, a }; }
    | NAME '=' expr              { Arg *a = new_arg(p, $1, @1, $3, @$);
+                                  $$ = (ArgList){ a, a }; }
+   | TRAIN_ '=' expr            { Arg *a = new_arg(p, "train", @1, $3, @$);
                                   $$ = (ArgList){ a, a }; };
 
 simple: value

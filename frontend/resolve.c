@@ -385,6 +385,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
     r.g->tf32 = options->tf32;
     r.g->training.keep_gradients = options->keep_gradients;
     read_constants(&r);
+    read_globs(&r);
     read_train(&r);
     run_net(&r);
     if (r.options == &whole) split_between(r.g, options);

@@ -50,6 +50,13 @@ typedef struct Scope {
     Datum        result;
 } Scope;
 
+// A glob on names of parameters.
+typedef struct Glob {
+    const char *text;
+    Pos         pos;            // file NONE: of the command line
+    bool        matched;
+} Glob;
+
 typedef struct Resolver {
     Arena       *arena;
     Diag        *diag;
@@ -76,6 +83,10 @@ typedef struct Resolver {
     bool         scale_moves, scale_stays;  // dynamic; constant
     int64_t      scale_interval;        // 0 if unset
     Pos          scale_interval_pos;
+    const char  *part;          // of the running block's parameters that are
+                                // trained: the word of `train`, or NULL
+    Glob        *frozen;        // of --freeze and the train section
+    int32_t      frozen_count, frozen_capacity;
     const Expr  *word;          // an argument that may be a word, or NULL
     const char  *words, *words_for;     // the words allowed; its name
 } Resolver;
@@ -147,10 +158,28 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
 // True if the precision's type can hold the number called name; otherwise
 // reports at pos that it is too small.
 bool check_small(Resolver *r, Pos pos, const char *name, double number);
+// Returns the call's argument of this name, or NULL.
+const Arg *call_argument(const Expr *call, const char *name);
 // Returns the call's argument name = "...", or NULL.
 const Arg *name_argument(const Expr *call);
 // True if an operator makes parameters.
 bool makes_params(const Op *op);
+
+// ---- freeze.c: parameters that are not trained ------------------------------
+
+// Returns the call's argument train = ..., or NULL.
+const Arg *train_argument(const Expr *call);
+// Returns the word of a call's argument `train`, or that of the block around
+// it.  False in *ok after an error.
+const char *part_of_call(Resolver *r, const Expr *call, bool *ok);
+// Takes the globs of the command line.
+void read_globs(Resolver *r);
+// Takes those of the train section's setting `freeze`.
+void add_frozen(Resolver *r, const Stmt *stmt);
+// For Build.freezes.
+bool freezes(Build *b, const char *path, bool of_norm);
+// Reports globs that match nothing.
+void check_globs(Resolver *r);
 
 // ---- naming.c ---------------------------------------------------------------
 

@@ -145,6 +145,8 @@ static const struct Setting {
     { "optimizer", set_optimizer, "the update rule of parameters; required" },
     { "schedule", set_schedule, "the factor of the learning rate for each "
       "step; default constant" },
+    { "freeze", add_frozen, "parameters whose names match one of these are "
+      "not trained, as in \"stem*\", \"layer1.*\"" },
     { "decay", set_decay, "the parameters of weight_decay: all, or weights, "
       "which excludes biases and norms" },
     { "clip_value", set_clip_value, "each element of a gradient is clipped "
@@ -183,6 +185,22 @@ static const char *list_settings(Arena *arena)
     return text;
 }
 
+// Reports values after the first of a setting that has one, and factors.
+static bool has_one_value(Resolver *r, const Stmt *stmt,
+                          const struct Setting *setting)
+{
+    const Arg *extra = stmt->items;
+    if (setting->set == add_frozen)
+        while (extra != NULL && extra->factor == NULL) extra = extra->next;
+    else if (extra->factor == NULL)
+        extra = extra->next;
+    if (extra == NULL) return true;
+    error(r->diag, extra->pos, extra->factor != NULL
+          ? "%s has no factor" : "%s has one value, and this is one more",
+          stmt->name);
+    return false;
+}
+
 static void read_setting(Resolver *r, const Stmt *stmt)
 {
     const char *names[SETTING_COUNT];
@@ -190,7 +208,7 @@ static void read_setting(Resolver *r, const Stmt *stmt)
     for (int i = 0; i < SETTING_COUNT; i++) {
         names[i] = settings[i].name;
         if (strcmp(stmt->name, names[i]) != 0) continue;
-        settings[i].set(r, stmt);
+        if (has_one_value(r, stmt, &settings[i])) settings[i].set(r, stmt);
         return;
     }
     const char *near = nearest_name(stmt->name, names, SETTING_COUNT);
@@ -289,13 +307,13 @@ static void build_states(Graph *g)
     ValueId count = g->value_count;
 
     for (ValueId v = 0; v < count; v++)
-        for (int k = 0; g->values[v].kind == PARAM &&
+        for (int k = 0; is_trained(&g->values[v]) &&
              k < g->training.optimizer_states;
              k++)
             add_state(g, v, g->training.optimizer->state[k],
                         (Init){ INIT_CONSTANT, 0 });
     for (ValueId v = 0; v < count && g->training.average != 0; v++)
-        if (g->values[v].kind == PARAM)
+        if (is_trained(&g->values[v]))
             add_state(g, v, "average", (Init){ INIT_COPY, 1 });
 }
 
@@ -307,7 +325,7 @@ static void build_sums(Graph *g, bool ghost)
 
     for (ValueId v = 0; v < count; v++) {
         const Value *value = &g->values[v];
-        if (value->kind != PARAM && !(value->kind == STATISTIC && ghost))
+        if (!is_trained(value) && !(value->kind == STATISTIC && !value->frozen && ghost))
             continue;
         ValueId sum = graph_value(
             g, arena_print(g->arena, "%s.sum", value->name), GRADIENT, g->real,

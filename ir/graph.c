@@ -30,6 +30,11 @@ bool is_weight(Kind kind)
     return kind == PARAM || kind == STATISTIC;
 }
 
+bool is_trained(const Value *value)
+{
+    return value->kind == PARAM && !value->frozen;
+}
+
 WeightCount count_weights(const Graph *g)
 {
     WeightCount count = { .parameters = 0 };

@@ -22,6 +22,8 @@ bool is_accumulating(const Graph *g);
 bool is_scaled(const Graph *g);
 // True if inference needs values of this kind: parameters and statistics.
 bool is_weight(Kind kind);
+// True for a parameter that training changes.
+bool is_trained(const Value *value);
 // Numbers of weights.  Training changes parameters by gradients; running
 // statistics are counted separately.
 typedef struct WeightCount {

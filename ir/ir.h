@@ -99,7 +99,7 @@ typedef struct Value {
                                 // phase RECOMPUTE; else NONE
     Init    init;               // persistent, except the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
-    bool    decayed;            // PARAM: weight decay applies to it
+    bool    decayed, frozen;    // PARAM: weight decay applies; not trained
 
     int32_t first, last;        // live range in nodes; after liveness
     ValueId alias_of;           // the value whose bytes it aliases, or NONE;

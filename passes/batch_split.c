@@ -155,9 +155,11 @@ static void drop_idle_rounds(Splitter *s)
         works[s->round[i]] = true;
         s->size.bytes += value_bytes(&g->values[n->results[0]]);
     }
+    const bool *trained = trained_values(g);
     for (NodeId i = 0; i < s->old_count; i++) {
         s->inside[i] = s->inside[i] && works[s->round[i]];
         s->size.nodes += s->inside[i];
+        s->size.trained += s->inside[i] && trained[s->old[i].results[0]];
     }
 }
 

@@ -14,6 +14,7 @@ int64_t split_pixels(const Graph *g, const Node *n);
 // more.
 typedef struct SplitSize {
     int32_t nodes;
+    int32_t trained;            // of them lead from a trained parameter
     int64_t bytes;              // of the maps that only exist in slices then,
                                 // over all samples
 } SplitSize;

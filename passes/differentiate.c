@@ -11,32 +11,13 @@
 //
 // A loss starts its own gradient, scaled to the mean over the samples and by
 // loss_scale, if the train section has one (loss_scale.c).  Values that depend
-// on no parameter get no gradient.  The pass neither orders the nodes for
+// on no trained parameter get no gradient.  The pass neither orders the nodes for
 // memory (schedule) nor merges them (fuse_activation_grad).  In modes without
 // training it changes nothing.
 
 #include "../ir/families/loss.h"
 #include "pass.h"
 #include "train/update.h"
-
-// Returns, for each value, whether it depends on a parameter by operators with
-// a gradient.
-static bool *wanted_values(const Graph *g)
-{
-    bool *wanted = NEW_ARRAY(g->arena, g->value_count, bool);
-    for (ValueId v = 0; v < g->value_count; v++)
-        wanted[v] = g->values[v].kind == PARAM;
-    for (NodeId i = 0; i < g->node_count; i++) {
-        const Node *n = &g->nodes[i];
-        if (!n->op->gradient || n->kernel != 0) continue;
-        bool any = false;
-        for (int k = 0; k < n->operand_count; k++)
-            any |= n->operands[k] != NONE && wanted[n->operands[k]];
-        for (int k = 0; k < n->result_count; k++)
-            if (n->results[k] != NONE) wanted[n->results[k]] = any;
-    }
-    return wanted;
-}
 
 static bool has_gradient(Gradient *c, const Node *n)
 {
@@ -70,7 +51,7 @@ void pass_differentiate(Graph *g, const PassOptions *o)
     if (g->mode != TRAIN) return;
     int32_t value_count = g->value_count, forward_count = g->node_count;
     Uses uses = graph_uses(g);
-    Gradient c = {.g = g, .wanted = wanted_values(g), .uses = &uses};
+    Gradient c = {.g = g, .wanted = trained_values(g), .uses = &uses};
     c.d = NEW_ARRAY(g->arena, value_count, ValueId);
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
     differentiate_nodes(&c, forward_count);

@@ -97,24 +97,6 @@ static bool is_input(const Graph *g, ValueId v)
     return g->values[v].kind == INPUT;
 }
 
-// Returns for each value whether it depends on a parameter, so that training
-// computes its gradient.
-static bool *trained_values(const Graph *g)
-{
-    bool *trained = NEW_ARRAY(g->arena, g->value_count, bool);
-    for (ValueId v = 0; v < g->value_count; v++)
-        trained[v] = g->mode == TRAIN && g->values[v].kind == PARAM;
-    for (NodeId i = 0; i < g->node_count; i++) {
-        const Node *n = &g->nodes[i];
-        bool any = false;
-        for (int k = 0; k < n->operand_count; k++)
-            any |= n->operands[k] != NONE && trained[n->operands[k]];
-        for (int k = 0; k < n->result_count; k++)
-            if (n->results[k] != NONE) trained[n->results[k]] |= any;
-    }
-    return trained;
-}
-
 typedef struct Simplifier {
     Graph   *g;
     bool    *trained, *shown;

@@ -77,7 +77,7 @@ static void print_weight(const Graph *g, ValueId v, Reader reader, FILE *out)
     fputs(", \"shape\": [", out);
     for (int i = 0; i < value->shape.rank; i++)
         fprintf(out, "%s%" PRId64, i ? ", " : "", value->shape.dim[i]);
-    fprintf(out, "], \"trained\": %s", value->kind == PARAM ? "true" : "false");
+    fprintf(out, "], \"trained\": %s", is_trained(value) ? "true" : "false");
     if (reader.node != NULL) print_role(g, reader, out);
     fputc('}', out);
 }

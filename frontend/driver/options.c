@@ -119,17 +119,30 @@ static int set_ghost(Options *o, const char *value)
     return -1;
 }
 
+// Appends to a list of texts, which is copied.
+static void append_text(Arena *arena, const char ***texts, int *count,
+                        const char *text)
+{
+    const char **longer = NEW_ARRAY(arena, (size_t)*count + 1, const char *);
+    for (int i = 0; i < *count; i++) longer[i] = (*texts)[i];
+    longer[(*count)++] = text;
+    *texts = longer;
+}
+
 // Later definitions win.  The resolver checks that the constant exists.
 static int set_define(Options *o, const char *value)
 {
     FrontendOptions *f = &o->frontend;
     if (strchr(value, '=') == NULL || value[0] == '=')
         return usage("-D takes NAME=VALUE, not", value, NULL, 0);
-    const char **defines = NEW_ARRAY(o->arena, (size_t)f->define_count + 1,
-                                     const char *);
-    for (int i = 0; i < f->define_count; i++) defines[i] = f->defines[i];
-    defines[f->define_count++] = value;
-    f->defines = defines;
+    append_text(o->arena, &f->defines, &f->define_count, value);
+    return -1;
+}
+
+static int set_freeze(Options *o, const char *value)
+{
+    FrontendOptions *f = &o->frontend;
+    append_text(o->arena, &f->freeze, &f->freeze_count, value);
     return -1;
 }
 
@@ -283,6 +296,8 @@ const Flag flags[] = {
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },
     { "-D", "NAME=V", "instead of a constant's value", set_define },
+    { "--freeze", "GLOB", "parameters with such names are not trained; may be repeated",
+      set_freeze },
     { "--precision", "P", "f32 (default), tf32, f16, bf16 or f64",
       set_precision },
     { "--gpu", "NAME", "GPU of the model: h200 (default), another, or a file",

@@ -24,8 +24,9 @@ void note_company(Options *o, const char *name)
 {
     static const char *const of_plan[] = { "--plan", "-o", "--capacity",
                                            "--time-limit", NULL };
-    static const char *const of_program[] = { "--batch", "-D", "--microbatch",
-                                              "--ghost", "--precision", NULL };
+    static const char *const of_program[] = { "--batch", "-D", "--freeze",
+                                              "--microbatch", "--ghost",
+                                              "--precision", NULL };
     if (!is_among(name, of_plan)) o->beside_plan = name;
     if (is_among(name, of_program)) o->of_program = name;
 }

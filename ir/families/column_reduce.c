@@ -1,6 +1,7 @@
 // Distributes sums over the rows of a matrix: a block takes some columns, for
 // contiguous reads, and a run of rows.  It depends only on the shape, so that
 // the order of every sum is fixed.
+#include <string.h>
 #include "column_reduce.h"
 #include "../gpu/gemm_tile.h"
 
@@ -82,4 +83,39 @@ void launch_columns(Launch *l, const char *kernel, int64_t rows,
     launch_constant(l, "C", columns);
     launch_constant(l, "WIDTH", width);
     launch_constant(l, "SPLITS", splits);
+}
+
+// ---- the gradient of a bias -------------------------------------------------
+
+static void sum_columns(Gradient *c, ValueId dz, ValueId result,
+                        int64_t splits)
+{
+    NodeId id = gradient_node(c, ops[OP_bias], 1, 1, &dz, 1, &result);
+    Attr *attr = c->g->nodes[id].attr;
+    memset(attr, 0, sizeof c->g->nodes[id].attr);
+    attr[0].i = splits;
+}
+
+void column_gradient(Gradient *c, ValueId bias, ValueId dz)
+{
+    Graph *g = c->g;
+    if (!c->wanted[bias]) return;
+    ValueId db = gradient_value_of(c, bias);
+    Value v = g->values[db];
+    Shape dy = g->values[dz].shape;
+    int64_t splits = columns_splits(dy);
+    if (dy.rank == 2 && rows_of(dy) <= FEW_ROWS && g->map == g->real) {
+        gradient_node(c, ops[OP_sum_splits], 0, 2, (ValueId[]){ dz, NONE }, 2,
+                      (ValueId[]){ db, NONE });
+    } else if (splits == 1) {
+        sum_columns(c, dz, db, splits);
+    } else {
+        ValueId partials = graph_value(
+            g, arena_print(g->arena, "%s.partials", v.name), WORKSPACE,
+            v.dtype, shape_of(2, splits, v.shape.dim[0]), v.pos);
+        sum_columns(c, dz, partials, splits);
+        gradient_node(c, ops[OP_sum_splits], 0, 2, (ValueId[]){ partials, NONE },
+                      2, (ValueId[]){ db, NONE });
+    }
+    gradient_add_to(c, bias, db);
 }

@@ -7,6 +7,7 @@
 #include "../op/op.h"
 
 enum { COLUMNS_BLOCK = 256 };   // threads
+enum { FEW_ROWS = 256 };        // of a sum that one launch makes
 
 // Return the last dimension, and the product of all others.
 int64_t columns_of(Shape shape);
@@ -31,5 +32,9 @@ void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
 // one or two matrices with `columns` columns in all.  Returns the columns of a
 // block, the member width of SplitSums.
 int64_t launch_column_sums(Launch *l, int64_t columns);
+
+// Makes the gradient of a bias that is added to each row: the column sums of
+// dz.  Nothing if the bias is not trained.
+void column_gradient(Gradient *c, ValueId bias, ValueId dz);
 
 #endif

@@ -574,8 +574,12 @@ void convolution_weight_gradient(Gradient *c, const Op *conv,
 
     const ValueId param[] = { n.operands[1],
                               with_bias ? gradient_bias(c) : NONE };
+    if (!c->wanted[param[0]]) {
+        if (param[1] != NONE) column_gradient(c, param[1], dy);
+        return;
+    }
     for (int k = 0; k < 2; k++) {
-        if (param[k] == NONE) continue;
+        if (param[k] == NONE || !c->wanted[param[k]]) continue;
         d[k] = gradient_value_of(c, param[k]);
         partial[k] = splits == 1 ? d[k] : split_sums(g, param[k], splits);
     }

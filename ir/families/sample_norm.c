@@ -96,10 +96,10 @@ static void parameter_gradients(Gradient *c, ValueId dz)
     int64_t splits = n.attr[SPLITS].i;
     ValueId operands[] = { dz, n.operands[X], n.results[1], n.results[2] };
     ValueId sum[] = { NONE, NONE }, partial[] = { NONE, NONE };
-    if (n.operands[WEIGHT] == NONE && n.operands[BIAS] == NONE) return;
+    if (!gradient_wanted(c, WEIGHT) && !gradient_wanted(c, BIAS)) return;
 
     for (int k = 0; k < 2; k++) {
-        if (n.operands[WEIGHT + k] == NONE) continue;
+        if (!gradient_wanted(c, WEIGHT + k)) continue;
         sum[k] = gradient_value(c, WEIGHT + k);
         partial[k] = splits == 1
             ? sum[k] : split_sums(g, n.operands[WEIGHT + k], splits);

@@ -14,12 +14,33 @@ static ValueId build_kept(Build *b, const char *name, Kind kind, DType dtype,
     return id;
 }
 
+static bool freezes(Build *b, const char *name, bool of_norm)
+{
+    if (b->freezes == NULL) return false;
+    const char *path = arena_print(b->g->arena, "%s.%s", b->name, name);
+    return b->freezes(b, path, of_norm);
+}
+
 ValueId build_param(Build *b, const char *name, Shape shape, Init init,
                     bool decayed)
 {
     ValueId id = build_kept(b, name, PARAM, b->g->real, shape, init);
     b->g->values[id].decayed = decayed;
+    b->g->values[id].frozen = freezes(b, name, false);
     return id;
+}
+
+ValueId build_norm_param(Build *b, const char *name, Shape shape, Init init)
+{
+    ValueId id = build_kept(b, name, PARAM, b->g->real, shape, init);
+    b->g->values[id].decayed = true;
+    b->g->values[id].frozen = freezes(b, name, true);
+    return id;
+}
+
+bool build_freezes(Build *b, const char *name)
+{
+    return freezes(b, name, true);
 }
 
 ValueId build_statistic(Build *b, const char *name, Shape shape, double value)

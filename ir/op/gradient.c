@@ -9,6 +9,23 @@
 
 #include "op.h"
 
+bool *trained_values(const Graph *g)
+{
+    bool *trained = NEW_ARRAY(g->arena, g->value_count, bool);
+    for (ValueId v = 0; v < g->value_count; v++)
+        trained[v] = g->mode == TRAIN && is_trained(&g->values[v]);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (!n->op->gradient || n->kernel != 0) continue;
+        bool any = false;
+        for (int k = 0; k < n->operand_count; k++)
+            any |= n->operands[k] != NONE && trained[n->operands[k]];
+        for (int k = 0; k < n->result_count; k++)
+            if (n->results[k] != NONE) trained[n->results[k]] = any;
+    }
+    return trained;
+}
+
 static const Node *forward_node(const Gradient *c)
 {
     return &c->g->nodes[c->node];
@@ -41,13 +58,15 @@ ValueId gradient_value_of(Gradient *c, ValueId of)
     return d;
 }
 
-// A library GEMM, which has a workspace, computes no bias gradient.
+// A library GEMM, which has a workspace, computes no bias gradient.  Without a
+// weight gradient there is no launch for it.
 bool gradient_takes_bias(const Graph *g, const Uses *uses, NodeId id)
 {
     const Node *n = &g->nodes[id];
     bool can = n->op->flags & ADDS_BIAS && n->kernel == 0 && n->act == NULL &&
                n->operands[n->operand_count - 1] == NONE &&
-               result_named(n, "workspace") == NONE;
+               result_named(n, "workspace") == NONE &&
+               !g->values[n->operands[1]].frozen;
     NodeId next = can ? only_reader(g, uses, n->results[0]) : NONE;
     return next != NONE && g->nodes[next].op == ops[OP_bias] &&
            g->nodes[next].kernel == 0;

@@ -75,11 +75,11 @@ void build_affine(Build *b, const ArgValue *arg, Shape channels,
                   ValueId *operands)
 {
     if (arg[0].i)
-        operands[0] = build_param(b, "weight", channels,
-                                  (Init){ INIT_CONSTANT, 1 }, true);
+        operands[0] = build_norm_param(b, "weight", channels,
+                                       (Init){ INIT_CONSTANT, 1 });
     if (arg[1].i)
-        operands[1] = build_param(b, "bias", channels,
-                                  (Init){ INIT_CONSTANT, 0 }, true);
+        operands[1] = build_norm_param(b, "bias", channels,
+                                       (Init){ INIT_CONSTANT, 0 });
 }
 
 bool has_rank(const Graph *g, const Node *n, int k, int rank)
@@ -128,12 +128,6 @@ void ref_begin_update(const Ref *r)
     header[HEADER_SAMPLES] += samples;
     ref_add_figures(header + HEADER_SUM_0, header + HEADER_ACCUMULATED_SUM_0,
                     MAX_FIGURES);
-}
-
-const char *needs_moments(const Graph *g, const Node *n)
-{
-    (void)g, (void)n;
-    return "mean and variance of the whole batch";
 }
 
 const char *needs_total(const Graph *g, const Node *n)

@@ -49,9 +49,7 @@ void ref_add_figures(double *sums, const double *more, int figures);
 // metrics are added to the header's.
 void ref_begin_update(const Ref *r);
 
-// Op.mixes of operators that need statistics of the batch, and of losses that
-// divide by a count over the batch.
-const char *needs_moments(const Graph *g, const Node *n);
+// Op.needs_whole_batch of losses that divide by a count over the batch.
 const char *needs_total(const Graph *g, const Node *n);
 
 // The maximum of a row, and the sum of exp(x - maximum) over it: softmax and

@@ -14,11 +14,19 @@ struct Build {
     int         operand_count;
     Pos         operand_pos[MAX_SLOTS];
     ArgValue   *arg;            // one for each of Op.args
+    // True if training must not change a parameter of this full name; of_norm:
+    // of a normalization.  NULL: it changes all.
+    bool      (*freezes)(Build *b, const char *path, bool of_norm);
+    void       *resolver;       // the front end's
 };
 
 // Makes a new parameter <layer>.<name>.
 ValueId build_param(Build *b, const char *name, Shape shape, Init init,
                     bool decayed);
+// The same for a parameter of a normalization.
+ValueId build_norm_param(Build *b, const char *name, Shape shape, Init init);
+// True if training must not change <layer>.<name> of a normalization.
+bool build_freezes(Build *b, const char *name);
 // Makes a new running statistic <layer>.<name>, initially `value`.
 ValueId build_statistic(Build *b, const char *name, Shape shape, double value);
 // Makes a new state <layer>.<name>, initially zeros; inference has none.
@@ -34,6 +42,10 @@ void build_kernel(Build *b, int kernel, const Attr *attr, int operand_count,
 // True if operand k has this rank and real elements; reports an error
 // otherwise.
 bool build_wants(Build *b, int k, int rank, const char *layout);
+
+// Returns, for each value, whether it depends on a trained parameter by
+// operators with a gradient; none without training.  In the graph's arena.
+bool *trained_values(const Graph *g);
 
 // ---- gradients --------------------------------------------------------------
 

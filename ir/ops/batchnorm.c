@@ -22,10 +22,10 @@
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
+enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG, STATISTICS_ARG };
 enum Parts {
     FORWARD_KERNEL, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT,
-    STATISTICS_MOMENTS, REDUCE_SUMS, GRAD_ADD
+    STATISTICS_MOMENTS, REDUCE_SUMS, GRAD_ADD, RUNNING_GRAD
 };
 
 // The last operands of GRAD and GRAD_ADD.
@@ -43,6 +43,9 @@ static const ArgSpec args[] = {
     { "epsilon", ARG_FLOAT, "1e-5", 1e-12, 1e6, "is added to the variance" },
     { "scale", ARG_BOOL, "true", 0, 1, "true: a weight for each channel" },
     { "bias", ARG_BOOL, "true", 0, 1, "true: a bias for each channel" },
+    { "statistics", ARG_WORD, "auto|batch|running", 0, 0, "of a training step: "
+      "those of the batch, which move the running ones, or the running ones "
+      "as they are; auto: of the batch if a parameter of it is trained" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -77,6 +80,20 @@ static void add_statistics(Build *b, const Attr *attr, Shape channels,
     build_kernel(b, MOMENTS, attr, 3, in, 3, &operand[BATCH_MEAN]);
 }
 
+// True if a training step uses the batch's moments.  Without parameters, the
+// name of the running mean tells whether the layer is frozen.
+static bool takes_moments(Build *b, const ValueId *operand)
+{
+    const char *word = b->arg[STATISTICS_ARG].word;
+    bool trained = false;
+    for (int k = WEIGHT; k <= BIAS; k++)
+        trained |= operand[k] != NONE && is_trained(&b->g->values[operand[k]]);
+    if (operand[WEIGHT] == NONE && operand[BIAS] == NONE)
+        trained = !build_freezes(b, "mean");
+    return strcmp(word, "batch") == 0 ||
+           (trained && strcmp(word, "running") != 0);
+}
+
 static ValueId build(Build *b)
 {
     Graph *g = b->g;
@@ -97,7 +114,11 @@ static ValueId build(Build *b)
     build_affine(b, &b->arg[SCALE_ARG], channels, &operand[WEIGHT]);
     operand[MEAN] = build_statistic(b, "mean", channels, 0);
     operand[VARIANCE] = build_statistic(b, "variance", channels, 1);
-    if (g->mode == TRAIN) add_statistics(b, attr, channels, operand);
+    bool of_batch = takes_moments(b, operand);
+    for (int k = MEAN; k <= VARIANCE; k++)
+        g->values[operand[k]].frozen = !of_batch;
+    if (g->mode == TRAIN && of_batch)
+        add_statistics(b, attr, channels, operand);
     return build_node(b, OPERANDS, operand, attr, shape);
 }
 
@@ -112,45 +133,79 @@ static Shape shape(const Graph *g, const Node *n)
 
 // ---- gradient and update ----------------------------------------------------
 
-// Returns the gradient of a parameter, which is one of the two sums; without
-// the parameter, a workspace for the sum.
+// Returns the gradient of a parameter, which is one of the two sums; if it is
+// not trained, a workspace for the sum.
 static ValueId sum_value(Gradient *c, int operand, const char *suffix)
 {
     Node n = c->g->nodes[c->node];
-    if (n.operands[operand] != NONE) return gradient_value(c, operand);
-    Shape channels = c->g->values[n.operands[BATCH_MEAN]].shape;
+    if (gradient_wanted(c, operand)) return gradient_value(c, operand);
+    Shape channels = c->g->values[n.operands[MEAN]].shape;
     return new_value(c->g, &n, suffix, WORKSPACE, channels);
 }
 
-static void gradient(Gradient *c)
+// Makes the two sums over dz and x, for moments that are operands of n.
+static void make_sums(Gradient *c, ValueId dz, int mean, int variance,
+                      ValueId *sum)
 {
     Graph *g = c->g;
-    ValueId dz = act_gradient(c);
     Node n = g->nodes[c->node];
     const ValueId *in = n.operands;
     Shape sums = shape_of(3, n.attr[SPLITS].i, (int64_t)2,
                           g->values[in[MEAN]].shape.dim[0]);
     ValueId partials = new_value(g, &n, "d_partials", WORKSPACE, sums);
-    ValueId sum[] = { sum_value(c, BIAS, "d_sum"),
-                      sum_value(c, WEIGHT, "d_product") };
-
+    sum[0] = sum_value(c, BIAS, "d_sum");
+    sum[1] = sum_value(c, WEIGHT, "d_product");
     gradient_node(c, &op_batchnorm, REDUCE, 3,
-                  (ValueId[]){ dz, in[X], in[BATCH_MEAN] }, 1, &partials);
+                  (ValueId[]){ dz, in[X], in[mean] }, 1, &partials);
     gradient_node(c, &op_batchnorm, SUMS, 2,
-                  (ValueId[]){ partials, in[BATCH_VARIANCE] }, 2, sum);
-    if (in[WEIGHT] != NONE) gradient_add(c, WEIGHT, sum[1]);
-    if (in[BIAS] != NONE) gradient_add(c, BIAS, sum[0]);
+                  (ValueId[]){ partials, in[variance] }, 2, sum);
+    if (gradient_wanted(c, WEIGHT)) gradient_add(c, WEIGHT, sum[1]);
+    if (gradient_wanted(c, BIAS)) gradient_add(c, BIAS, sum[0]);
+}
+
+// With running statistics, which depend on no sample.
+static void running_gradient(Gradient *c, ValueId dz)
+{
+    ValueId sum[2];
+    if (gradient_wanted(c, WEIGHT) || gradient_wanted(c, BIAS))
+        make_sums(c, dz, MEAN, VARIANCE, sum);
+    if (!gradient_wanted(c, X)) return;
+    const ValueId *in = c->g->nodes[c->node].operands;
+    ValueId operands[] = { dz, in[WEIGHT], in[VARIANCE], NONE };
+    ValueId dx = gradient_value(c, X);
+    gradient_node(c, &op_batchnorm, RUNNING_GRAD, 4, operands, 1, &dx);
+    gradient_add(c, X, dx);
+}
+
+static void gradient(Gradient *c)
+{
+    ValueId dz = act_gradient(c), sum[2];
+    const ValueId *in = c->g->nodes[c->node].operands;
+    if (in[BATCH_MEAN] == NONE) {
+        running_gradient(c, dz);
+        return;
+    }
+    make_sums(c, dz, BATCH_MEAN, BATCH_VARIANCE, sum);
     if (!gradient_wanted(c, X)) return;
     ValueId dx = gradient_value(c, X);
+    in = c->g->nodes[c->node].operands;
     ValueId operands[] = { dz, in[X], in[WEIGHT], in[BATCH_MEAN],
                            in[BATCH_VARIANCE], sum[0], sum[1], NONE };
     gradient_node(c, &op_batchnorm, GRAD, 8, operands, 1, &dx);
     gradient_add(c, X, dx);
 }
 
+static const char *needs_moments(const Graph *g, const Node *n)
+{
+    (void)g;
+    return n->operands[BATCH_MEAN] == NONE
+               ? NULL : "mean and variance of the whole batch";
+}
+
 static void update(Graph *g, NodeId id)
 {
     Node n = g->nodes[id];
+    if (n.operands[BATCH_MEAN] == NONE) return;
     ValueId operands[] = { n.operands[MEAN], n.operands[VARIANCE],
                            n.operands[BATCH_MEAN], n.operands[BATCH_VARIANCE],
                            g->header };
@@ -171,7 +226,7 @@ static Shape in_shape(const Graph *g, const Node *n, int k)
 // x.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
-    static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4, 9 };
+    static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4, 9, 2 };
     cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->kernel]);
     cost->bytes = cost_bytes(g, n);
     if (n->kernel == MOMENTS)
@@ -273,6 +328,18 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
+static void running_grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape dy = in_shape(g, n, 0);
+    int64_t vec = vec_width(g, n, columns_of(dy));
+    launch_columns(l, "batchnorm_running_gradient", rows_of(dy), columns_of(dy),
+                   columns_runs(dy, vec));
+    launch_act(l, n);
+    launch_type_int(l, vec);
+    launch_slots(l, n, 1, 4);
+    launch_real(l, n->attr[EPSILON].f, "epsilon");
+}
+
 static void commit_launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t channels = elements(in_shape(g, n, 0));
@@ -319,6 +386,17 @@ static void grad_reference(const Ref *r)
     }
     if (r->n->kernel == GRAD_ADD) ref_add_other(r, OTHER);
     ref_mask(r, MASK_SLOT);
+}
+
+static void running_grad_reference(const Ref *r)
+{
+    Shape dy = ref_in(r, 0);
+    for (int64_t i = 0; i < elements(dy); i++) {
+        int64_t c = i % columns_of(dy);
+        double factor = r->in[1] != NULL ? r->in[1][c] : 1;
+        r->out[0][i] = r->in[0][i] * factor / deviation(r, r->in[2][c]);
+    }
+    ref_mask(r, 3);
 }
 
 static void commit_reference(const Ref *r)
@@ -374,6 +452,10 @@ static const Kernel kernels[] = {
       .operands = "dy/ x/ weight? mean variance sum product mask?/ other/",
       .results = "dx/", .in_place = "dx/dy dx/x dx/mask dx/other",
       .cost = cost, .launch = grad_launch, .reference = grad_reference },
+    [RUNNING_GRAD] = { .name = "running_grad",
+      .operands = "dy/ weight? variance mask?/", .results = "dx/",
+      .in_place = "dx/dy dx/mask", .cost = cost,
+      .launch = running_grad_launch, .reference = running_grad_reference },
     { .results = NULL },
 };
 

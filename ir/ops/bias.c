@@ -19,7 +19,6 @@
 #include "../op/op_checks.h"
 
 enum { SPLITS };
-enum { FEW_ROWS = 256 };
 
 static const AttrSpec attrs[] = {
     { "splits", ATTR_INT, 0, MOST_SPLITS }, { .name = NULL },
@@ -27,43 +26,13 @@ static const AttrSpec attrs[] = {
 
 // ---- gradient --------------------------------------------------------------
 
-static void sum_columns(Gradient *c, ValueId dz, ValueId result,
-                        int64_t splits)
-{
-    NodeId id = gradient_node(c, &op_bias, 1, 1, &dz, 1, &result);
-    c->g->nodes[id].attr[SPLITS].i = splits;
-}
-
-static void bias_gradient(Gradient *c, ValueId dz)
-{
-    Graph *g = c->g;
-    ValueId db = gradient_value(c, 1);
-    Value v = g->values[db];
-    Shape dy = g->values[dz].shape;
-    int64_t splits = columns_splits(dy);
-    if (dy.rank == 2 && rows_of(dy) <= FEW_ROWS && g->map == g->real) {
-        gradient_node(c, &op_sum_splits, 0, 2, (ValueId[]){ dz, NONE }, 2,
-                      (ValueId[]){ db, NONE });
-    } else if (splits == 1) {
-        sum_columns(c, dz, db, splits);
-    } else {
-        ValueId partials = graph_value(
-            g, arena_print(g->arena, "%s.partials", v.name), WORKSPACE,
-            v.dtype, shape_of(2, splits, v.shape.dim[0]), v.pos);
-        sum_columns(c, dz, partials, splits);
-        gradient_node(c, &op_sum_splits, 0, 2, (ValueId[]){ partials, NONE },
-                      2, (ValueId[]){ db, NONE });
-    }
-    gradient_add(c, 1, db);
-}
-
 static void gradient(Gradient *c)
 {
     ValueId dz = act_gradient(c);
     const Node *n = &c->g->nodes[c->node];
     NodeId maker = c->g->values[n->operands[0]].def;
     bool taken = maker != NONE && gradient_takes_bias(c->g, c->uses, maker);
-    if (!taken && gradient_wanted(c, 1)) bias_gradient(c, dz);
+    if (!taken) column_gradient(c, n->operands[1], dz);
     if (gradient_wanted(c, 0)) gradient_add(c, 0, dz);
 }
 

@@ -31,6 +31,7 @@
 // weights, most of the traffic, as they are or from the copies that pass
 // round_weights makes of all.
 #include "../op/activation_grad.h"
+#include "../families/column_reduce.h"
 #include "../families/conv_gemm.h"
 #include "../families/momentum.h"
 #include "../op/op_row.h"
@@ -190,10 +191,13 @@ static void weight_gradient(Gradient *c, ValueId dz)
     ValueId operands[] = { dz, n.operands[0] };
     const ValueId param[] = { n.operands[1], gradient_bias(c) };
     ValueId d[] = { NONE, NONE };
+    if (!c->wanted[param[0]]) {
+        if (param[1] != NONE) column_gradient(c, param[1], dz);
+        return;
+    }
     for (int k = 0; k < 2; k++)
         if (param[k] != NONE && c->wanted[param[k]])
             d[k] = gradient_value_of(c, param[k]);
-    if (d[0] == NONE) return;
     int64_t terms = c->g->values[dz].shape.dim[0];
     ValueId space = moves_a_momentum(c->g)
         ? NONE

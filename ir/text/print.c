@@ -192,6 +192,7 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
         print_double(value->init.scale, out);
     }
     if (value->decayed) fputs(" decayed", out);
+    if (value->frozen) fputs(" frozen", out);
     if (value->classes != 0) fprintf(out, " classes=%" PRId64, value->classes);
     if (value->gradient_of != NONE)
         fprintf(out, " of=%%%" PRId32, value->gradient_of);

@@ -86,6 +86,8 @@ static bool read_value_flag(Reader *r, Value *value, Word word)
         value->output = true;
     else if (word_is(word, "decayed"))
         value->decayed = true;
+    else if (word_is(word, "frozen"))
+        value->frozen = true;
     else if (word_is(word, "marked"))
         value->marked = true;
     else if (word_is(word, "keep_f32"))

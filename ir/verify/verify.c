@@ -327,6 +327,9 @@ static void check_updates(const Check *c)
             if (updated[v] && (updates || n->phase != UPDATE))
                 node_fault(c, i, "reads %s after its update",
                            g->values[v].name);
+            if (updates && g->values[v].frozen)
+                node_fault(c, i, "updates %s, which is frozen",
+                           g->values[v].name);
             updated[v] |= updates;
         }
         ValueId reads[MAX_READS];

@@ -37,6 +37,8 @@ void check_state(const Check *c, ValueId id)
         value_fault(c, id, "it is a state of %%%" PRId32 ", no parameter",
                     state->state_of);
     const Value *of = &g->values[state->state_of];
+    if (of->frozen)
+        value_fault(c, id, "it is a state of %s, which is frozen", of->name);
     if (!same_shape(state->shape, of->shape) || state->dtype != of->dtype)
         value_fault(c, id, "it has not the shape and type of %s, whose state "
                     "it is", of->name);
@@ -88,7 +90,7 @@ static void check_states_of_params(const Check *c)
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].state_of != NONE) count[g->values[v].state_of]++;
     for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].kind == PARAM &&
+        if (is_trained(&g->values[v]) &&
             count[v] < g->training.optimizer_states)
             value_fault(c, v, "it has %d states of %d", count[v],
                         g->training.optimizer_states);
@@ -145,13 +147,14 @@ static void check_sums(const Check *c)
     for (ValueId v = 0; v < g->value_count; v++)
         if (is_sum(g, v)) summed[g->values[v].gradient_of] = true;
     for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].kind == PARAM && !summed[v])
+        if (is_trained(&g->values[v]) && !summed[v])
             value_fault(c, v, "it has no sum over batches");
     for (NodeId i = 0; i < g->node_count && g->mode == TRAIN; i++) {
         const Node *n = &g->nodes[i];
         for (int k = 0; n->op->update != NULL && k < n->operand_count; k++)
             if (n->operands[k] != NONE && !summed[n->operands[k]] &&
-                g->values[n->operands[k]].kind == STATISTIC)
+                g->values[n->operands[k]].kind == STATISTIC &&
+                !g->values[n->operands[k]].frozen)
                 node_fault(c, i, "%s has no sum over batches",
                            g->values[n->operands[k]].name);
     }

@@ -23,10 +23,9 @@ enum {
     MOST_LEVELS = 5,            // of pixels
     LEAST_PART = 16,            // the maps in slices must have 1/16 of all
                                 // maps' bytes
-    MOST_NODES = 300,           // maximum of nodes in slices, of a candidate
-    ALL_NODES = 1600,           // and of all candidates
-    INFER_TIMES = 8             // without recomputation the limits are 8 times
-                                // larger
+    MOST_NODES = 2400,          // maximum of nodes in slices, of a candidate
+    ALL_NODES = 12800,          // and of all candidates
+    RECOMPUTED = 8              // a node that may be recomputed counts as 8
 };
 
 typedef struct Candidate {
@@ -86,15 +85,15 @@ static bool recomputes(const SplitSearch *s)
 static void list_candidates(SplitSearch *s)
 {
     static const int64_t slices[] = { 4, 8, 16, 2 };
-    int64_t level[MOST_LEVELS], times = recomputes(s) ? 1 : INFER_TIMES;
-    int64_t left = ALL_NODES * times;
+    int64_t level[MOST_LEVELS], left = ALL_NODES;
     int levels = list_levels(s->g, level);
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
         for (int j = 0; j < levels && s->count < MOST_CANDIDATES; j++) {
             SplitSize size = split_size(s->g, level[j]);
-            int64_t nodes = slices[i] * size.nodes;
-            if (slices[i] > s->g->batch || nodes > MOST_NODES * times ||
-                nodes > left)
+            int64_t nodes = size.nodes;
+            if (recomputes(s)) nodes += (RECOMPUTED - 1) * size.trained;
+            nodes *= slices[i];
+            if (slices[i] > s->g->batch || nodes > MOST_NODES || nodes > left)
                 continue;
             left -= nodes;
             s->candidate[s->count++] = (Candidate){

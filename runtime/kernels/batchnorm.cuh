@@ -196,6 +196,30 @@ __global__ void batchnorm_reduce_sums(real *sum, real *product, real *partials, 
         store_sums(ColumnRun<Ends>(Ends::ROWS, tile), sum, product, partials, variance, epsilon);
 }
 
+// batchnorm_running_gradient: dx = dy * weight[c] / sqrt(variance[c] + epsilon), for a variance that
+// does not depend on x; without weight 1; times Act's derivative at mask.  dx may be dy or mask.  A
+// thread takes V channels.
+template <class Shape, class Act, int V, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void batchnorm_running_gradient(DX dx, DY dy, const real *weight, const real *variance,
+                                           Mask mask, real epsilon)
+{
+    const ColumnRun<Shape, V> run;
+    if (run.first >= run.end) return;
+    real factor[V];
+    UNROLL for (int j = 0; j < V; j++)
+        factor[j] = (weight ? weight[run.c + j] : (real)1) / sqrt(variance[run.c + j] + epsilon);
+    for (long long row = run.first; row < run.end; row += run.LANES) {
+        const long long first = row * Shape::C + run.c;
+        const auto from = load_lazy<V>(dy, first);
+        const auto kept = load_lazy<V>(mask, first);
+        Vec<V> to;
+        UNROLL for (int j = 0; j < V; j++)
+            to.at[j] = Act::gradient(from[first + j] * factor[j], kept, first + j);
+        store_vec(dx, first, to);
+    }
+}
+
 // batchnorm_gradient: dx = weight[c] / s * (dy - (sum[c] + normal * product[c]) / n), where
 // s = sqrt(variance[c] + epsilon), normal = (x - mean[c]) / s and n counts the rows of samples;
 // past those 0; times Act's derivative at mask.  dx may be dy, x or mask.  A thread computes the

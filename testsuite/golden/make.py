@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
-# ../ops, ../joins, ../pools and ../slices and of the examples (examples.txt).
+# ../ops, ../freeze, ../joins, ../pools and ../slices and of the examples (examples.txt).
 #
 #     make.py CNNC [--distances] [NAME...]
 #
@@ -131,7 +131,8 @@ def figure(rows, samples):
 def train(net, samples):
     parameters = {
         name: to_torch(real(draws.weight(name, shape, net.seed)))
-        .requires_grad_() for name, shape in net.shapes.items()}
+        .requires_grad_(name not in getattr(net, "frozen", ()))
+        for name, shape in net.shapes.items()}
     optimizer = net.optimizer(parameters.values())
     net.samples = samples
     net.statistics = {
@@ -140,7 +141,7 @@ def train(net, samples):
     batch, figures = draw_batch(net, samples), []
     kept, averages = getattr(net, "average", 0), {}
     if kept:
-        averages = {k: p.detach().clone() for k, p in parameters.items()}
+        averages = {k: p.detach().clone() for k, p in parameters.items() if p.requires_grad}
     for net.step in range(3):
         optimizer.zero_grad()
         rows, outputs = net.forward(parameters, batch)
@@ -274,7 +275,7 @@ def make(cnnc, path, name, options, distances_alone):
 
 # Each net with its runs: those of the examples are in examples.txt.
 def all_runs():
-    for path in sorted(path for folder in ("ops", "joins", "pools", "slices")
+    for path in sorted(path for folder in ("ops", "freeze", "joins", "pools", "slices")
                        for path in HERE.parent.glob(f"{folder}/*.cnn")):
         yield path, re.findall(r"^# run: (.*)$", path.read_text(), re.M)
     for line in (HERE / "examples.txt").read_text().splitlines():

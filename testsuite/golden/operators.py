@@ -179,7 +179,7 @@ class ProgramNet:
         self.statistic_shapes = {}
         self.outputs, self.seed, self.step = outputs, 0, 0
         self.samples, self.kept = None, {}  # kept: by metrics, from step to step
-        self.decayed, self.schedule = [], None
+        self.decayed, self.frozen, self.schedule = [], set(), None
         for line in text.splitlines():
             self.read_line(line)
 
@@ -207,6 +207,8 @@ class ProgramNet:
             if kind == "param":
                 self.shapes[name] = shape
                 self.decayed.append("decayed" in rest)
+                if "frozen" in rest:
+                    self.frozen.add(name)
             elif kind == "statistic":
                 self.statistic_shapes[name] = shape
             elif kind == "input":

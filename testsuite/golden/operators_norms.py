@@ -30,6 +30,9 @@ def groupnorm(net, node, x, *operands):
 # are not there are normalised like the rest, and count nowhere.
 def batchnorm(net, node, x, *operands):
     weight, bias, mean, variance = parameters(node, operands)
+    if not any(name.endswith(".batch_mean") for name in node.operands):
+        y = F.batch_norm(x.movedim(-1, 1), mean, variance, weight, bias, False, 0, node.epsilon)
+        return y.movedim(1, -1)
     rows = x.reshape(-1, x.shape[-1])
     given = x[:net.samples].reshape(-1, x.shape[-1])
     with torch.no_grad():

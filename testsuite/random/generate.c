@@ -50,7 +50,7 @@ static bool is_small(const Graph *g)
 }
 
 // For every value, true if a parameter leads to it.
-static bool *trained_values(const Graph *g)
+static bool *values_of_parameters(const Graph *g)
 {
     bool *trained = NEW_ARRAY(g->arena, g->value_count, bool);
     for (NodeId i = 0; i < g->node_count; i++) {
@@ -72,7 +72,7 @@ static bool settle_pool(Net *n)
     Arena *arena = arena_new();
     const Graph *g = try_net(n, arena, EVAL);
     bool good = g != NULL && is_small(g);
-    const bool *trained = good ? trained_values(g) : NULL;
+    const bool *trained = good ? values_of_parameters(g) : NULL;
 
     for (int i = 0; i < n->pool_count && good; i++) {
         Pooled *p = &n->pool[i];

@@ -1,6 +1,6 @@
 // Programs are held to the interpreter, and the interpreter runs the graph that
 // differentiation made: were that wrong, all would agree on it.  So the loss is
-// taken on both sides of its point, along one random direction of all
+// taken on both sides of its point, along one random direction of all trained
 // parameters together, at several widths. The best width counts: a wide one may
 // cross a kink, a narrow one drowns in rounding, and a wrong gradient agrees
 // with none.
@@ -22,12 +22,12 @@ typedef struct Walk {
     Graph            forward;   // the loss alone
     Tensors          t;
     ValueId          figures;
-    double         **way;       // of every parameter
+    double         **way;       // of every trained parameter
 } Walk;
 
-static bool is_param(const Graph *g, ValueId v)
+static bool is_changed(const Graph *g, ValueId v)
 {
-    return v != NONE && g->values[v].kind == PARAM;
+    return v != NONE && is_trained(&g->values[v]);
 }
 
 // The forward nodes; false where a parameter goes through one that has no
@@ -46,7 +46,7 @@ static bool find_forward(Walk *w)
         if (n->op == NULL || n->phase != FORWARD) continue;
         w->forward.nodes[w->forward.node_count++] = *n;
         for (int k = 0; k < n->operand_count; k++)
-            any |= is_param(g, n->operands[k]) ||
+            any |= is_changed(g, n->operands[k]) ||
                    (n->operands[k] != NONE && trained[n->operands[k]]);
         if (any && n->op->gradient == NULL &&
             n->op->flags & LAYER)
@@ -63,7 +63,7 @@ static double draw_way(Walk *w, const Graph *g, Draw *d)
     const Moment *m = &w->ref->moment[0];
 
     for (ValueId v = 0; v < g->value_count; v++)
-        if (is_param(g, v)) {
+        if (is_changed(g, v)) {
             w->way[v] = NEW_ARRAY(w->arena, elements(g->values[v].shape),
                                   double);
             for (int64_t i = 0; i < elements(g->values[v].shape); i++)
@@ -72,7 +72,7 @@ static double draw_way(Walk *w, const Graph *g, Draw *d)
     for (int k = 0; k < m->count; k++) {
         const Expected *e = &m->tensor[k];
         ValueId of = g->values[case_value(g, e->name)].gradient_of;
-        for (int64_t i = 0; is_param(g, of) && i < e->count; i++)
+        for (int64_t i = 0; is_changed(g, of) && i < e->count; i++)
             gradient += e->data[i] * w->way[of][i];
     }
     return gradient;
@@ -83,7 +83,7 @@ static double loss_at(Walk *w, double far)
     const Graph *g = w->ref->train;
     reference_begin(w->ref, w->of, &w->t);
     for (ValueId v = 0; v < g->value_count; v++)
-        for (int64_t i = 0; is_param(g, v) && i < elements(g->values[v].shape);
+        for (int64_t i = 0; is_changed(g, v) && i < elements(g->values[v].shape);
              i++)
             w->t.data[v][i] += far * w->way[v][i];
     interpret(&w->forward, &w->t, w->ref->samples);

@@ -181,8 +181,31 @@ static void set_exact_loss_scale(Net *n)
         add_setting(n, "loss_scale", scales[draw_int(&draw, 0, 4)]);
 }
 
+// Some of the parameters, by their names or by the beginnings of them; by
+// numbers of its own.
+static void set_freeze(Net *n)
+{
+    Draw draw = draw_named(n->seed, "freeze");
+    if (!draw_chance(&draw, 0.25)) return;
+    Arena *arena = arena_new();
+    const Graph *g = try_net(n, arena, EVAL);
+    const char *globs = NULL;
+    for (ValueId v = 0; g != NULL && v < g->value_count; v++) {
+        const char *name = g->values[v].name;
+        if (g->values[v].kind != PARAM || !draw_chance(&draw, 0.3)) continue;
+        int length = (int)strlen(name);
+        int kept = draw_chance(&draw, 0.7) ? length
+                                           : (int)strcspn(name, ".") + 1;
+        globs = arena_print(n->arena, "%s%s\"%.*s%s\"", globs ? globs : "",
+                            globs ? ", " : "", kept, name,
+                            kept < length ? "*" : "");
+    }
+    arena_free(arena);
+    if (globs != NULL) add_setting(n, "freeze", globs);
+}
+
 // Every setting of the language; how often each is set.  One without a function
-// never is. Here a call is a training step, of which accumulate makes several
+// never is, and one with no chance draws its own. Here a call is a training step, of which accumulate makes several
 // (testsuite/micro) and in which a scale does not grow (testsuite/half).
 static const struct {
     const char *name;
@@ -194,7 +217,7 @@ static const struct {
     { "decay", 0.3, set_decay }, { "clip_value", 0.2, set_clip_value },
     { "clip_norm", 0.25, set_clip_norm }, { "average", 0.3, set_average },
     { "accumulate", 0, NULL }, { "loss_scale", 0.25, set_loss_scale },
-    { "loss_scale_interval", 0, NULL },
+    { "loss_scale_interval", 0, NULL }, { "freeze", 0, set_freeze },
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -228,10 +251,11 @@ void draw_train(Net *n)
     for (int i = 0; i < TRIES; i++) {
         Net saved = *n;
         for (int k = 0; k < SETTINGS; k++)
-            if (settings[k].set != NULL &&
+            if (settings[k].chance > 0 &&
                 draw_chance(&n->draw, settings[k].chance))
                 settings[k].set(n);
         set_exact_loss_scale(n);
+        set_freeze(n);
         Arena *arena = arena_new();
         bool good = try_net(n, arena, TRAIN) != NULL;
         arena_free(arena);

@@ -73,7 +73,7 @@ def check_net(folder, net, options):
              input="".join(tensors_of(graph)))
         for level in ("-O0", "-O2"):
             must(tools / "interpret", level, *options, net, "--load", "w", "--batch-file", "b",
-                 "--seed", "1", "--steps", "2", cwd=work)
+                 "--seed", "1", "--steps", "1", cwd=work)
 
 
 def options_of(text):
@@ -90,7 +90,7 @@ def run_nets(root, folder):
     nets = [(root / "examples" / name / f"{name}.cnn", ["--batch", "2"]) for name in EXAMPLES]
     for net in sorted((root / "testsuite/ops").glob("*.cnn")):
         runs = re.findall(r"^# run:(.*)$", net.read_text(), re.MULTILINE)
-        nets += [(net, options_of(line)) for line in runs]
+        nets += [(net, options_of(line)) for line in runs[:1]]
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
         list(pool.map(lambda net: check_net(folder, *net), nets))
     print(f"{len(nets)} nets compiled and interpreted", flush=True)
