@@ -1,6 +1,6 @@
-// Parameters that training does not change: a layer's argument `train`, which
-// the calls of a block inherit, and names that match a glob of the setting
-// `freeze` or of --freeze.
+// Parameters that training does not change.  A layer's argument `train` says
+// so; the calls of a block inherit it.  So does a glob of the setting `freeze`
+// or of --freeze that matches a parameter's name.
 //
 // A layer decides as it makes a parameter, since a batch norm with nothing to
 // train reads its running statistics.

@@ -325,8 +325,8 @@ static void build_sums(Graph *g, bool ghost)
 
     for (ValueId v = 0; v < count; v++) {
         const Value *value = &g->values[v];
-        if (!is_trained(value) && !(value->kind == STATISTIC && !value->frozen && ghost))
-            continue;
+        bool moves = value->kind == STATISTIC && !value->frozen && ghost;
+        if (!is_trained(value) && !moves) continue;
         ValueId sum = graph_value(
             g, arena_print(g->arena, "%s.sum", value->name), GRADIENT, g->real,
             value->shape, value->pos);

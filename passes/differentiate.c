@@ -11,9 +11,9 @@
 //
 // A loss starts its own gradient, scaled to the mean over the samples and by
 // loss_scale, if the train section has one (loss_scale.c).  Values that depend
-// on no trained parameter get no gradient.  The pass neither orders the nodes for
-// memory (schedule) nor merges them (fuse_activation_grad).  In modes without
-// training it changes nothing.
+// on no trained parameter get no gradient.  The pass neither orders the nodes
+// for memory (schedule) nor merges them (fuse_activation_grad).  In modes
+// without training it changes nothing.
 
 #include "../ir/families/loss.h"
 #include "pass.h"

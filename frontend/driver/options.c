@@ -296,8 +296,8 @@ const Flag flags[] = {
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },
     { "-D", "NAME=V", "instead of a constant's value", set_define },
-    { "--freeze", "GLOB", "parameters with such names are not trained; may be repeated",
-      set_freeze },
+    { "--freeze", "GLOB", "parameters with such names are not trained; may be "
+      "repeated", set_freeze },
     { "--precision", "P", "f32 (default), tf32, f16, bf16 or f64",
       set_precision },
     { "--gpu", "NAME", "GPU of the model: h200 (default), another, or a file",

@@ -114,8 +114,9 @@ void column_gradient(Gradient *c, ValueId bias, ValueId dz)
             g, arena_print(g->arena, "%s.partials", v.name), WORKSPACE,
             v.dtype, shape_of(2, splits, v.shape.dim[0]), v.pos);
         sum_columns(c, dz, partials, splits);
-        gradient_node(c, ops[OP_sum_splits], 0, 2, (ValueId[]){ partials, NONE },
-                      2, (ValueId[]){ db, NONE });
+        gradient_node(c, ops[OP_sum_splits], 0, 2,
+                      (ValueId[]){ partials, NONE }, 2,
+                      (ValueId[]){ db, NONE });
     }
     gradient_add_to(c, bias, db);
 }

@@ -196,8 +196,8 @@ __global__ void batchnorm_reduce_sums(real *sum, real *product, real *partials, 
         store_sums(ColumnRun<Ends>(Ends::ROWS, tile), sum, product, partials, variance, epsilon);
 }
 
-// batchnorm_running_gradient: dx = dy * weight[c] / sqrt(variance[c] + epsilon), for a variance that
-// does not depend on x; without weight 1; times Act's derivative at mask.  dx may be dy or mask.  A
+// batchnorm_running_gradient: dx = dy * weight[c] / sqrt(variance[c] + epsilon); without weight 1;
+// times Act's derivative at mask.  The variance does not depend on x.  dx may be dy or mask.  A
 // thread takes V channels.
 template <class Shape, class Act, int V, class DY = const real *, class Mask = const real *,
           class DX = real *>

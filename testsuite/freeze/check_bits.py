@@ -3,9 +3,9 @@
 
     check_bits.py BUILD ROOT SEED...
 
-Each SEED freezes some parameters of each net of NETS, which has no batch statistics. After a step
-from the same weights on the same batch, a trained parameter and its states have the bits of the
-program that trains all. A bias whose weight is frozen is summed by another kernel, so it is equal
+Each SEED freezes some parameters of each net of NETS, which has no batch statistics. A step is taken
+from the same weights on the same batch. A trained parameter and its states then have the bits of
+the program that trains all. A bias whose weight is frozen is summed by another kernel, so it is equal
 within CLOSE of its norm. Frozen parameters have the bits that were loaded, and no state.
 """
 import math

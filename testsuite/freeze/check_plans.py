@@ -3,9 +3,9 @@
 
     check_plans.py CNNC EXAMPLES
 
-For each row of ROWS: no launch of the backward pass reads a map of the prefix, other than the one
-that the trained rest begins with; the arena has the bytes of the row at most; and under a budget
-the prefix is computed in slices.
+For each row of ROWS the arena has the bytes of the row at most. No launch of the backward pass reads
+a map of the prefix, other than the one that the trained rest begins with. Under a budget the prefix
+is computed in slices.
 """
 import fnmatch
 import json

@@ -123,6 +123,7 @@ APPLIED = "the operator that the loss applies itself"
 # File: operators that it may name, and why.
 NAMES = {
     "ir/families/binary.c": ("sum_splits", "adds the parts of a launch's sum"),
+    "ir/families/column_reduce.c": ("bias sum_splits", "the gradient of a bias, in parts"),
     "ir/families/conv_gemm.c": ("bias", PARAMETERS),
     "ir/op/gradient.c": ("add bias", "gradients that meet are added; a bias node after a product"),
     "passes/fuse_grad_add.c": ("add", "gradients that meet are added"),
@@ -135,7 +136,6 @@ NAMES = {
     "ir/op/op_checks.c": ("bias", PARAMETERS),
     "ir/ops/batchnorm.c": ("bias scale", PARAMETERS),
     "ir/ops/binary_cross_entropy.c": ("sigmoid", APPLIED),
-    "ir/ops/bias.c": ("sum_splits", "adds the parts of a launch's sum"),
     "ir/ops/clip_norm.c": ("scale", "its own part of this name"),
     "ir/ops/conv.c": ("bias sum_splits", PARAMETERS + "; adds the parts of its gradient"),
     "ir/ops/conv_transpose.c": ("bias conv sum_splits",
@@ -146,6 +146,7 @@ NAMES = {
     "ir/ops/softmax_cross_entropy.c": ("softmax", APPLIED),
     "ir/ops/slice_batch.c": ("concat", "the gradient of all rows is joined"),
     "frontend/driver/counts_file.c": ("step", "a column of the table"),
+    "frontend/freeze.c": ("bias", PARAMETERS),
     "frontend/evaluate.c": ("add sub mul div scale", "what the signs + - * / mean"),
     "frontend/finish.c": ("accumulate_metrics", "what gathers losses and metrics at the end"),
     "frontend/foreign.c": ("bias softmax sigmoid", PARAMETERS + "; hints name them"),
