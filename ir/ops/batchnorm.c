@@ -166,9 +166,10 @@ static void make_sums(Gradient *c, ValueId dz, int mean, int variance,
 // With running statistics, which depend on no sample.
 static void running_gradient(Gradient *c, ValueId dz)
 {
-    ValueId sum[2];
-    if (gradient_wanted(c, WEIGHT) || gradient_wanted(c, BIAS))
+    if (gradient_wanted(c, WEIGHT) || gradient_wanted(c, BIAS)) {
+        ValueId sum[2];
         make_sums(c, dz, MEAN, VARIANCE, sum);
+    }
     if (!gradient_wanted(c, X)) return;
     const ValueId *in = c->g->nodes[c->node].operands;
     ValueId operands[] = { dz, in[WEIGHT], in[VARIANCE], NONE };
