@@ -41,12 +41,12 @@ Datum call_operator(Resolver *r, const Expr *call, const Op *op,
     if (r->g->mode == INFER && op->flags & (LOSS | METRIC)) return int_datum(0);
     b.name = name_layer(r, call, op->name);
     if (b.name == NULL) return no_datum();
-    const char *outer = r->part;
-    bool ok;
-    r->part = part_of_call(r, call, &ok);
-    ValueId result = ok ? op->build(&b) : NONE;
+    const char *outer = r->part, *part = part_of_call(r, call);
+    if (part == NULL) return no_datum();
+    r->part = part;
+    ValueId result = op->build(&b);
     r->part = outer;
-    return ok ? tensor_datum(result) : no_datum();
+    return tensor_datum(result);
 }
 
 // Describes where an operator belongs that stands in the wrong place.
@@ -268,9 +268,9 @@ static Datum call_block(Resolver *r, const Block *block, const Expr *call,
         table_find(&r->broken, block->name) != NULL)
         return no_datum();
     const char *name = name_layer(r, call, block->name);
-    bool ok;
-    const char *part = part_of_call(r, call, &ok);
-    if (name == NULL || !ok || !count_steps(r, call->pos, STEPS_OF_BLOCK))
+    const char *part = part_of_call(r, call);
+    if (name == NULL || part == NULL ||
+        !count_steps(r, call->pos, STEPS_OF_BLOCK))
         return no_datum();
     scope->prefix = arena_print(r->arena, "%s.", name);
     return run_block(r, scope, call, part);

@@ -17,22 +17,21 @@ const Arg *train_argument(const Expr *call)
     return call_argument(call, "train");
 }
 
-const char *part_of_call(Resolver *r, const Expr *call, bool *ok)
+const char *part_of_call(Resolver *r, const Expr *call)
 {
     const Arg *arg = train_argument(call);
-    *ok = true;
     if (arg == NULL) return r->part;
-    *ok = arg->value->kind == EXPR_NAME &&
-          is_word_of(arg->value->text, "all|bias|norm|none");
-    if (*ok) return arg->value->text;
+    if (arg->value->kind == EXPR_NAME &&
+        is_word_of(arg->value->text, "all|bias|norm|none"))
+        return arg->value->text;
     error(r->diag, arg->value->pos, "train is all, bias, norm or none");
-    return r->part;
+    return NULL;
 }
 
-// True if a layer's argument freezes a parameter; part: NULL or its word.
+// True if a layer's word freezes a parameter.
 static bool is_left_out(const char *part, const char *name, bool of_norm)
 {
-    if (part == NULL || strcmp(part, "all") == 0) return false;
+    if (strcmp(part, "all") == 0) return false;
     if (strcmp(part, "norm") == 0) return !of_norm;
     return strcmp(part, "none") == 0 || strcmp(name, "bias") != 0;
 }

@@ -366,7 +366,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
 {
     FrontendOptions whole = *options;
     Resolver r = { .arena = ast->arena, .diag = ast->diag, .ast = ast,
-                   .options = options };
+                   .options = options, .part = "all" };
 
     if (ast->diag->error_count > 0) return NULL;
     if (ast->net == NULL) {

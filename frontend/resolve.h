@@ -84,7 +84,7 @@ typedef struct Resolver {
     int64_t      scale_interval;        // 0 if unset
     Pos          scale_interval_pos;
     const char  *part;          // of the running block's parameters that are
-                                // trained: the word of `train`, or NULL
+                                // trained: the word of `train`
     Glob        *frozen;        // of --freeze and the train section
     int32_t      frozen_count, frozen_capacity;
     const Expr  *word;          // an argument that may be a word, or NULL
@@ -170,8 +170,8 @@ bool makes_params(const Op *op);
 // Returns the call's argument train = ..., or NULL.
 const Arg *train_argument(const Expr *call);
 // Returns the word of a call's argument `train`, or that of the block around
-// it.  False in *ok after an error.
-const char *part_of_call(Resolver *r, const Expr *call, bool *ok);
+// it.  NULL after an error.
+const char *part_of_call(Resolver *r, const Expr *call);
 // Takes the globs of the command line.
 void read_globs(Resolver *r);
 // Takes those of the train section's setting `freeze`.

@@ -21,21 +21,24 @@ static bool freezes(Build *b, const char *name, bool of_norm)
     return b->freezes(b, path, of_norm);
 }
 
-ValueId build_param(Build *b, const char *name, Shape shape, Init init,
-                    bool decayed)
+static ValueId build_trained(Build *b, const char *name, Shape shape,
+                             Init init, bool decayed, bool of_norm)
 {
     ValueId id = build_kept(b, name, PARAM, b->g->real, shape, init);
     b->g->values[id].decayed = decayed;
-    b->g->values[id].frozen = freezes(b, name, false);
+    b->g->values[id].frozen = freezes(b, name, of_norm);
     return id;
+}
+
+ValueId build_param(Build *b, const char *name, Shape shape, Init init,
+                    bool decayed)
+{
+    return build_trained(b, name, shape, init, decayed, false);
 }
 
 ValueId build_norm_param(Build *b, const char *name, Shape shape, Init init)
 {
-    ValueId id = build_kept(b, name, PARAM, b->g->real, shape, init);
-    b->g->values[id].decayed = true;
-    b->g->values[id].frozen = freezes(b, name, true);
-    return id;
+    return build_trained(b, name, shape, init, true, true);
 }
 
 bool build_freezes(Build *b, const char *name)

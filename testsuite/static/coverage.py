@@ -5,8 +5,9 @@
 
 Builds ROOT's preset `coverage` in BUILD. Runs units, texts, the passes' texts, and the nets of ops/
 and the small examples. The nets go through the compiler and the interpreter, with all passes and
-with none. --built: BUILD is built, and its units and texts have run, so that only nets do. Prints the share of lines run in each folder and the files that have most lines not run;
-with --lines these lines of the files named. 1 if ir, passes or frontend have less than PERCENT.
+with none. --built: BUILD is built, and its units and texts have run, so that only nets do. Prints
+the share of lines run in each folder and the files that have most lines not run; with --lines these
+lines of the files named. 1 if ir, passes or frontend have less than PERCENT.
 
 A line counts as gcov counts it, except calls of bug(), which no input may reach: those lines, and
 their continuations, are left out.  So are the files of flex and bison; their files here count.
