@@ -70,6 +70,11 @@ static inline bool is_alias(const PlanBuffer *buffer)
     return buffer->alias_of != NONE;
 }
 
+static inline bool has_no_bytes(const PlanBuffer *buffer)
+{
+    return buffer->fused_load;
+}
+
 static inline bool persists(const PlanBuffer *buffer)
 {
     return buffer->persistent;
