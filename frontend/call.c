@@ -33,7 +33,8 @@ Datum call_operator(Resolver *r, const Expr *call, const Op *op,
 {
     ArgValue args[MAX_ARGS] = {{ .given = false }};
     Build b = { .g = r->g, .op = op, .pos = call->pos, .arg = args,
-                .freezes = freezes, .resolver = r };
+                .freezes = freezes, .rate_factor = rate_factor,
+                .resolver = r };
 
     if (!bind_arguments(r, &b, call, given, count)) return no_datum();
     // Inference has no loss.  Its operands are evaluated all the same, so that

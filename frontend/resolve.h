@@ -6,6 +6,7 @@
 #include "../ir/op/op.h"
 #include "ast.h"
 #include "compile.h"
+#include "param_globs.h"
 
 // The kinds of expression values.
 typedef enum DatumKind {
@@ -50,14 +51,7 @@ typedef struct Scope {
     Datum        result;
 } Scope;
 
-// A glob on names of parameters.
-typedef struct Glob {
-    const char *text;
-    Pos         pos;            // file NONE: of the command line
-    bool        matched;
-} Glob;
-
-typedef struct Resolver {
+struct Resolver {
     Arena       *arena;
     Diag        *diag;
     const Ast   *ast;
@@ -85,11 +79,10 @@ typedef struct Resolver {
     Pos          scale_interval_pos;
     const char  *part;          // of the running block's parameters that are
                                 // trained: the word of `train`
-    Glob        *frozen;        // of --freeze and the train section
-    int32_t      frozen_count, frozen_capacity;
+    Globs        freeze, rate;  // of the train section, and of --freeze
     const Expr  *word;          // an argument that may be a word, or NULL
     const char  *words, *words_for;     // the words allowed; its name
-} Resolver;
+};
 
 // A value that a call gets before its own arguments: the value threaded by a
 // chain, or a side of a sum.
@@ -172,14 +165,8 @@ const Arg *train_argument(const Expr *call);
 // Returns the word of a call's argument `train`, or that of the block around
 // it.  NULL after an error.
 const char *part_of_call(Resolver *r, const Expr *call);
-// Takes the globs of the command line.
-void read_globs(Resolver *r);
-// Takes those of the train section's setting `freeze`.
-void add_frozen(Resolver *r, const Stmt *stmt);
 // For Build.freezes.
 bool freezes(Build *b, const char *path, bool of_norm);
-// Reports globs that match nothing.
-void check_globs(Resolver *r);
 
 // ---- naming.c ---------------------------------------------------------------
 
@@ -209,6 +196,10 @@ void finish_net(Resolver *r);
 // ---- train.c ----------------------------------------------------------------
 
 void read_train(Resolver *r);
+// Returns a number above 0 and below most; 0 after an error about `name`.
+#define MOST_NUMBER 1e30
+double number_between(Resolver *r, const Expr *expr, const char *name,
+                      double most);
 // Gets setting i, for the reference; false past the last.
 bool setting_row(int i, const char **name, const char **meaning);
 // Builds the optimizer and schedule of the train section, and their state.

@@ -8,7 +8,6 @@
 
 enum { MAX_EPOCHS = 1000000000 };
 enum { FIRST_LOSS_SCALE = 65536, SCALE_INTERVAL = 2000 };
-#define MOST_NORM 1e30
 
 // Returns an integer from 1 to most, or 1 after an error.
 static int64_t positive(Resolver *r, const Stmt *stmt, int64_t most)
@@ -37,35 +36,36 @@ static void set_accumulate(Resolver *r, const Stmt *stmt)
     r->accumulate = positive(r, stmt, MAX_BATCH);
 }
 
-// Returns a number above 0 and below most, or 0 after an error.
-static double number_between(Resolver *r, const Stmt *stmt, double most)
+double number_between(Resolver *r, const Expr *expr, const char *name,
+                      double most)
 {
-    Datum datum = evaluate(r, stmt->value);
+    Datum datum = evaluate(r, expr);
     double number = datum.kind == INT ? (double)datum.i : datum.f;
 
     if (datum.kind == POISON) return 0;
     if ((datum.kind == INT || datum.kind == FLOAT) && number > 0 &&
         number < most)
-        return check_small(r, stmt->value->pos, stmt->name, number) ? number
-                                                                    : 0;
-    error(r->diag, stmt->value->pos, "%s is a number above 0 and below %.15g",
-          stmt->name, most);
+        return check_small(r, expr->pos, name, number) ? number : 0;
+    error(r->diag, expr->pos, "%s is a number above 0 and below %.15g", name,
+          most);
     return 0;
 }
 
 static void set_clip_value(Resolver *r, const Stmt *stmt)
 {
-    r->g->training.clip_value = number_between(r, stmt, MOST_NORM);
+    r->g->training.clip_value = number_between(r, stmt->value, stmt->name,
+                                              MOST_NUMBER);
 }
 
 static void set_clip_norm(Resolver *r, const Stmt *stmt)
 {
-    r->g->training.clip_norm = number_between(r, stmt, MOST_NORM);
+    r->g->training.clip_norm = number_between(r, stmt->value, stmt->name,
+                                              MOST_NUMBER);
 }
 
 static void set_average(Resolver *r, const Stmt *stmt)
 {
-    r->g->training.average = number_between(r, stmt, 1);
+    r->g->training.average = number_between(r, stmt->value, stmt->name, 1);
 }
 
 // Sets a constant loss scale, or a dynamic one.
@@ -130,38 +130,46 @@ static void set_schedule(Resolver *r, const Stmt *stmt)
                          "cosine(steps = 10000)");
 }
 
+// The values of a setting: one; a list; a list in which each has a factor.
+typedef enum Values { ONE, LIST_OF, FACTORS } Values;
+
 // The settings of the section.
 static const struct Setting {
     const char *name;
+    Values      values;
     void      (*set)(Resolver *r, const Stmt *stmt);
     const char *meaning;        // for the reference
 } settings[] = {
-    { "batch", set_batch, "samples of a training step; default 1" },
-    { "accumulate", set_accumulate, "batches of a training step of the trainer "
-      "program.  Setting it adds the calls accum and apply; gradients are "
-      "means over the samples of all these batches" },
-    { "epochs", set_epochs, "passes of the trainer program over the data; "
-      "default 1" },
-    { "optimizer", set_optimizer, "the update rule of parameters; required" },
-    { "schedule", set_schedule, "the factor of the learning rate for each "
-      "step; default constant" },
-    { "freeze", add_frozen, "parameters whose names match one of these are "
-      "not trained, as in \"stem*\", \"layer1.*\"" },
-    { "decay", set_decay, "the parameters of weight_decay: all, or weights, "
-      "which excludes biases and norms" },
-    { "clip_value", set_clip_value, "each element of a gradient is clipped "
-      "to plus or minus this" },
-    { "clip_norm", set_clip_norm, "all gradients are scaled down together "
-      "if their norm exceeds this" },
-    { "average", set_average, "evaluation and inference read moving averages "
-      "of the parameters, with this decay at each update" },
-    { "loss_scale", set_loss_scale, "gradients are computed from the loss "
-      "times this and divided by it before the update.  A step with a gradient "
-      "that is not finite is skipped.  A power of two from 2^-24 to 2^24; or "
-      "dynamic, which starts at 65536, is halved by a skipped step, and "
-      "doubled after loss_scale_interval other steps, within these limits.  "
-      "Default dynamic with --precision f16, otherwise 1" },
-    { "loss_scale_interval", set_loss_scale_interval, "training steps "
+    { "batch", ONE, set_batch, "samples of a training step; default 1" },
+    { "accumulate", ONE, set_accumulate, "batches of a training step of the "
+      "trainer program.  Setting it adds the calls accum and apply; gradients "
+      "are means over the samples of all these batches" },
+    { "epochs", ONE, set_epochs, "passes of the trainer program over the "
+      "data; default 1" },
+    { "optimizer", ONE, set_optimizer, "the update rule of parameters; "
+      "required" },
+    { "schedule", ONE, set_schedule, "the factor of the learning rate for "
+      "each step; default constant" },
+    { "freeze", LIST_OF, add_frozen, "parameters whose names match one of "
+      "these are not trained, as in \"stem*\", \"layer1.*\"" },
+    { "rate", FACTORS, add_rates, "factors of the learning rate for "
+      "parameters whose names match; the last that matches counts, as in "
+      "\"logits.*\": 10" },
+    { "decay", ONE, set_decay, "the parameters of weight_decay: all, or "
+      "weights, which excludes biases and norms" },
+    { "clip_value", ONE, set_clip_value, "each element of a gradient is "
+      "clipped to plus or minus this" },
+    { "clip_norm", ONE, set_clip_norm, "all gradients are scaled down "
+      "together if their norm exceeds this" },
+    { "average", ONE, set_average, "evaluation and inference read moving "
+      "averages of the parameters, with this decay at each update" },
+    { "loss_scale", ONE, set_loss_scale, "gradients are computed from the "
+      "loss times this and divided by it before the update.  A step with a "
+      "gradient that is not finite is skipped.  A power of two from 2^-24 to "
+      "2^24; or dynamic, which starts at 65536, is halved by a skipped step, "
+      "and doubled after loss_scale_interval other steps, within these "
+      "limits.  Default dynamic with --precision f16, otherwise 1" },
+    { "loss_scale_interval", ONE, set_loss_scale_interval, "training steps "
       "after which a dynamic loss_scale is doubled; default 2000" },
 };
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
@@ -186,14 +194,13 @@ static const char *list_settings(Arena *arena)
 }
 
 // Reports values after the first of a setting that has one, and factors.
-static bool has_one_value(Resolver *r, const Stmt *stmt,
-                          const struct Setting *setting)
+static bool has_values(Resolver *r, const Stmt *stmt, Values values)
 {
     const Arg *extra = stmt->items;
-    if (setting->set == add_frozen)
-        while (extra != NULL && extra->factor == NULL) extra = extra->next;
-    else if (extra->factor == NULL)
+    if (values == FACTORS) return true;
+    while (values == LIST_OF && extra != NULL && extra->factor == NULL)
         extra = extra->next;
+    if (values == ONE && extra->factor == NULL) extra = extra->next;
     if (extra == NULL) return true;
     error(r->diag, extra->pos, extra->factor != NULL
           ? "%s has no factor" : "%s has one value, and this is one more",
@@ -208,7 +215,7 @@ static void read_setting(Resolver *r, const Stmt *stmt)
     for (int i = 0; i < SETTING_COUNT; i++) {
         names[i] = settings[i].name;
         if (strcmp(stmt->name, names[i]) != 0) continue;
-        if (has_one_value(r, stmt, &settings[i])) settings[i].set(r, stmt);
+        if (has_values(r, stmt, settings[i].values)) settings[i].set(r, stmt);
         return;
     }
     const char *near = nearest_name(stmt->name, names, SETTING_COUNT);

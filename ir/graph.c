@@ -205,6 +205,16 @@ static Names *node_names(Graph *g)
     return g->node_names;
 }
 
+Value plain_value(Kind kind)
+{
+    return (Value){
+        .kind = kind, .persistent = is_persistent(kind),
+        .def = NONE, .gradient_of = NONE, .state_of = NONE,
+        .recompute_of = NONE, .rate_factor = 1, .first = NONE, .last = NONE,
+        .alias_of = NONE, .offset = NONE,
+    };
+}
+
 ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
                     Shape shape, Pos pos)
 {
@@ -224,14 +234,12 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
     const char *taken = g->nameless ? name
                                     : names_take(value_names(g), name, id);
     g->value_count++;
-    g->values[id] = (Value){
-        .name = taken,
-        .shape = shape, .dtype = dtype, .kind = kind,
-        .persistent = is_persistent(kind), .pos = pos,
-        .def = NONE, .gradient_of = NONE, .state_of = NONE,
-        .recompute_of = NONE, .first = NONE, .last = NONE, .alias_of = NONE,
-        .offset = NONE,
-    };
+    Value *value = &g->values[id];
+    *value = plain_value(kind);
+    value->name = taken;
+    value->shape = shape;
+    value->dtype = dtype;
+    value->pos = pos;
     return id;
 }
 

@@ -39,6 +39,8 @@ const char *weights_text(Arena *arena, const WeightCount *count);
 Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
                  int64_t batch, DType real);
 
+// Returns a value of this kind with the default of each field.
+Value plain_value(Kind kind);
 // Makes a new value; the caller sets its other fields.  A name that is taken
 // gets a suffix _2, _3, ...
 ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,

@@ -93,13 +93,13 @@ typedef struct Value {
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // the value it is the gradient of, or NONE
-    ValueId state_of;           // STATE of a parameter: that parameter; else
-                                // NONE
+    ValueId state_of;           // STATE of a parameter: that one; else NONE
     ValueId recompute_of;       // the value that this recomputes, by a node of
                                 // phase RECOMPUTE; else NONE
     Init    init;               // persistent, except the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed, frozen;    // PARAM: weight decay applies; not trained
+    double  rate_factor;        // PARAM: its rate is the optimizer's times this
 
     int32_t first, last;        // live range in nodes; after liveness
     ValueId alias_of;           // the value whose bytes it aliases, or NONE;

@@ -30,8 +30,19 @@ void launch_arrays(const Graph *g, const Node *n, Launch *l, const char *name,
     for (int k = 0; k < n->operand_count; k++)
         if (n->operands[k] != g->header) launch_value(arrays, n->operands[k]);
     launch_real(arrays, decay_of(g, n->operands[UPDATED_WEIGHT], decay), NULL);
+    launch_rate_factor(g, n, arrays);
     launch_int(arrays, update_count(g, n), NULL);
     launch_header(l);
+}
+
+static double rate_factor(const Graph *g, const Node *n)
+{
+    return g->values[n->operands[UPDATED_WEIGHT]].rate_factor;
+}
+
+void launch_rate_factor(const Graph *g, const Node *n, Launch *arrays)
+{
+    launch_real(arrays, rate_factor(g, n), NULL);
 }
 
 double update_gradient(const Ref *r, int64_t i)
@@ -43,5 +54,5 @@ double update_gradient(const Ref *r, int64_t i)
 
 double update_rate(const Ref *r)
 {
-    return r->header[HEADER_RATE];
+    return r->header[HEADER_RATE] * rate_factor(r->g, r->n);
 }

@@ -15,13 +15,15 @@ void launch_update(const Graph *g, const Node *n, Launch *l,
                    const char *kernel);
 // Adds the first arguments of updates, and their type.  They are a struct of
 // runtime/ and the header.  The struct has n's operands in order except the
-// header, the weight decay and the number of elements.
+// header, the weight decay, the factor of the rate and the number of elements.
 void launch_arrays(const Graph *g, const Node *n, Launch *l, const char *name,
                    double decay);
+// Adds the factor of the parameter's rate as an argument.
+void launch_rate_factor(const Graph *g, const Node *n, Launch *arrays);
 // Returns element i of the gradient as applied: scaled if the norm is clipped
 // or the loss is scaled.
 double update_gradient(const Ref *r, int64_t i);
-// Returns the learning rate of this step.
+// Returns the parameter's learning rate of this step.
 double update_rate(const Ref *r);
 
 #endif

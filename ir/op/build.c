@@ -4,21 +4,24 @@
 #include <string.h>
 #include "op.h"
 
+// Returns the full name of a value of the layer.
+static const char *path_of(const Build *b, const char *name)
+{
+    return arena_print(b->g->arena, "%s.%s", b->name, name);
+}
+
 static ValueId build_kept(Build *b, const char *name, Kind kind, DType dtype,
                           Shape shape, Init init)
 {
     Graph *g = b->g;
-    const char *path = arena_print(g->arena, "%s.%s", b->name, name);
-    ValueId id = graph_value(g, path, kind, dtype, shape, b->pos);
+    ValueId id = graph_value(g, path_of(b, name), kind, dtype, shape, b->pos);
     g->values[id].init = init;
     return id;
 }
 
 static bool freezes(Build *b, const char *name, bool of_norm)
 {
-    if (b->freezes == NULL) return false;
-    const char *path = arena_print(b->g->arena, "%s.%s", b->name, name);
-    return b->freezes(b, path, of_norm);
+    return b->freezes != NULL && b->freezes(b, path_of(b, name), of_norm);
 }
 
 static ValueId build_trained(Build *b, const char *name, Shape shape,
@@ -27,6 +30,8 @@ static ValueId build_trained(Build *b, const char *name, Shape shape,
     ValueId id = build_kept(b, name, PARAM, b->g->real, shape, init);
     b->g->values[id].decayed = decayed;
     b->g->values[id].frozen = freezes(b, name, of_norm);
+    if (b->rate_factor != NULL)
+        b->g->values[id].rate_factor = b->rate_factor(b, path_of(b, name));
     return id;
 }
 

@@ -17,6 +17,8 @@ struct Build {
     // True if training must not change a parameter of this full name; of_norm:
     // of a normalization.  NULL: it changes all.
     bool      (*freezes)(Build *b, const char *path, bool of_norm);
+    // Returns the factor of its learning rate.  NULL: 1.
+    double    (*rate_factor)(Build *b, const char *path);
     void       *resolver;       // the front end's
 };
 

@@ -102,6 +102,7 @@ static void launch_move(const Graph *g, const Node *n, Launch *l)
     Launch *arrays = launch_item(l, "SgdMoved");
     launch_value(arrays, n->operands[UPDATED_WEIGHT]);
     launch_value(arrays, n->operands[MOVE_MOMENTUM]);
+    launch_rate_factor(g, n, arrays);
     launch_int(arrays, update_count(g, n), NULL);
     launch_header(l);
     launch_last(l);

@@ -193,6 +193,10 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
     }
     if (value->decayed) fputs(" decayed", out);
     if (value->frozen) fputs(" frozen", out);
+    if (value->rate_factor != 1) {
+        fputs(" rate_factor=", out);
+        print_double(value->rate_factor, out);
+    }
     if (value->classes != 0) fprintf(out, " classes=%" PRId64, value->classes);
     if (value->gradient_of != NONE)
         fprintf(out, " of=%%%" PRId32, value->gradient_of);

@@ -40,6 +40,8 @@ static bool read_value_field(Reader *r, Value *value, Word key)
 
     if (init != NONE) {
         value->init = (Init){ (InitKind)init, read_double(r) };
+    } else if (word_is(key, "rate_factor")) {
+        value->rate_factor = read_double(r);
     } else if (word_is(key, "classes")) {
         value->classes = read_int(r);
     } else if (word_is(key, "output")) {
@@ -132,9 +134,7 @@ ValueId read_value(Reader *r)
     Word word = read_word(r);
     ValueId taken = names_find(g->value_names, word.text, (size_t)word.length);
     bool is_header = taken == g->header && (id == NONE || id == taken);
-    Value value = { .kind = ACTIVATION, .def = NONE, .gradient_of = NONE,
-                    .state_of = NONE, .recompute_of = NONE, .first = NONE,
-                    .last = NONE, .alias_of = NONE, .offset = NONE };
+    Value value = plain_value(ACTIVATION);
 
     read_value_rest(r, &value);
     if (is_header) id = taken;

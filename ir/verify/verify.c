@@ -14,6 +14,7 @@
 //   IS_SHARED      an overwritten value is not read later     verify_memory.c
 //   IS_PLACED      offsets are aligned and inside the arena   verify_memory.c
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include "../base/unique_names.h"
@@ -271,6 +272,9 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "it is a copy, but no copy makes it");
     check_gradient(c, id);
     check_state(c, id);
+    if (!(value->rate_factor > 0 && isfinite(value->rate_factor)) ||
+        (value->rate_factor != 1 && value->kind != PARAM))
+        value_fault(c, id, "its rate has the factor %g", value->rate_factor);
 }
 
 // Does not use the graph's tables of names, which may be wrong.

@@ -11,7 +11,7 @@ struct AdamArrays {
     real *weight;
     const real *gradient;
     real *m, *v;
-    real weight_decay;
+    real weight_decay, rate_factor;
     long long count;
 };
 
@@ -35,13 +35,15 @@ __global__ void adam_update(const __grid_constant__ TensorList<AdamArrays, N> ar
         const real scale = scaled ? (real)header->gradient_scale : (real)1;
         const int k = arrays.own();
         const AdamArrays of = arrays.item[k];
-        const real lost = decoupled ? (real)header->rate * of.weight_decay : (real)0;
+        const real own_rate = rate * of.rate_factor;
+        const real lost =
+            decoupled ? (real)header->rate * of.rate_factor * of.weight_decay : (real)0;
         FOR_EACH_OF(i, arrays, k, of.count) {
             const real w = of.weight[i];
             const real g = scale * of.gradient[i] + (decoupled ? (real)0 : of.weight_decay * w);
             of.m[i] += rest1 * (g - of.m[i]);
             of.v[i] = (1 - rest2) * of.v[i] + rest2 * g * g;
-            of.weight[i] = w - lost * w - rate * of.m[i] / (sqrt(of.v[i]) / root + epsilon);
+            of.weight[i] = w - lost * w - own_rate * of.m[i] / (sqrt(of.v[i]) / root + epsilon);
         }
     }
     (last(), ...);

@@ -11,7 +11,7 @@ struct RmspropArrays {
     real *weight;
     const real *gradient;
     real *square, *velocity;
-    real weight_decay;
+    real weight_decay, rate_factor;
     long long count;
 };
 
@@ -26,10 +26,10 @@ __global__ void rmsprop_update(const __grid_constant__ TensorList<RmspropArrays,
                                Last... last)
 {
     if (!header->skip) {
-        const real rate = (real)header->rate;
         const real scale = scaled ? (real)header->gradient_scale : (real)1;
         const int k = arrays.own();
         const RmspropArrays of = arrays.item[k];
+        const real rate = (real)header->rate * of.rate_factor;
         FOR_EACH_OF(i, arrays, k, of.count) {
             const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
             const real s = (1 - rest) * of.square[i] + rest * g * g;

@@ -10,7 +10,7 @@ struct SgdArrays {
     real *weight;
     const real *gradient;
     real *velocity;
-    real weight_decay;
+    real weight_decay, rate_factor;
     long long count;
 };
 
@@ -22,10 +22,10 @@ __global__ void sgd_update(const __grid_constant__ TensorList<SgdArrays, N> arra
                            const StateHeader *header, real momentum, bool nesterov, Last... last)
 {
     if (!header->skip) {
-        const real rate = (real)header->rate;
         const real scale = scaled ? (real)header->gradient_scale : (real)1;
         const int k = arrays.own();
         const SgdArrays of = arrays.item[k];
+        const real rate = (real)header->rate * of.rate_factor;
         FOR_EACH_OF(i, arrays, k, of.count) {
             const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
             real direction = g;
@@ -44,6 +44,7 @@ __global__ void sgd_update(const __grid_constant__ TensorList<SgdArrays, N> arra
 struct SgdMoved {
     real *weight;
     const real *momentum;
+    real rate_factor;
     long long count;
 };
 
@@ -53,9 +54,9 @@ __global__ void sgd_move(const __grid_constant__ TensorList<SgdMoved, N> arrays,
                          const StateHeader *header, Last... last)
 {
     if (!header->skip) {
-        const real rate = (real)header->rate;
         const int k = arrays.own();
         const SgdMoved of = arrays.item[k];
+        const real rate = (real)header->rate * of.rate_factor;
         FOR_EACH_OF(i, arrays, k, of.count) of.weight[i] -= rate * of.momentum[i];
     }
     (last(), ...);

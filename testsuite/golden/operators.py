@@ -179,7 +179,8 @@ class ProgramNet:
         self.statistic_shapes = {}
         self.outputs, self.seed, self.step = outputs, 0, 0
         self.samples, self.kept = None, {}  # kept: by metrics, from step to step
-        self.decayed, self.frozen, self.schedule = [], set(), None
+        self.decayed, self.rate_factors = [], []
+        self.frozen, self.schedule = set(), None
         for line in text.splitlines():
             self.read_line(line)
 
@@ -203,10 +204,12 @@ class ProgramNet:
         elif match := VALUE.match(line):
             name, dtype, shape, kind, rest = match.groups()
             shape = [int(d) for d in shape.split(", ")]
-            classes = int(dict(SETTING.findall(rest)).get("classes", 0))
+            settings = dict(SETTING.findall(rest))
+            classes = int(settings.get("classes", 0))
             if kind == "param":
                 self.shapes[name] = shape
                 self.decayed.append("decayed" in rest)
+                self.rate_factors.append(float(settings.get("rate_factor", 1)))
                 if "frozen" in rest:
                     self.frozen.add(name)
             elif kind == "statistic":
@@ -215,12 +218,13 @@ class ProgramNet:
                 self.inputs.append((name, dtype, shape, classes))
 
     def optimizer(self, parameters):
-        parameters = list(zip(parameters, self.decayed))
-        groups = [{"params": [p for p, decayed in parameters if decayed]},
-                  {"params": [p for p, decayed in parameters if not decayed],
-                   "weight_decay": 0.0}]
-        return self.rule([g for g in groups if g["params"]],
-                         **self.rule_settings)
+        groups = []
+        for p, decayed, factor in zip(parameters, self.decayed, self.rate_factors):
+            groups.append({"params": [p], "lr": self.rule_settings.get("lr", 0.0) * factor,
+                           "rate_factor": factor})
+            if not decayed:
+                groups[-1]["weight_decay"] = 0.0
+        return self.rule(groups, **self.rule_settings)
 
     # Applies the train section to gradients and rate before a step.
     def before_step(self, parameters, optimizer):
@@ -236,7 +240,7 @@ class ProgramNet:
         factor = (self.step + 1) / warmup if self.step < warmup else \
             self.schedule(self.step - warmup, **settings)
         for group in optimizer.param_groups:
-            group["lr"] = self.rule_settings.get("lr", 0.0) * factor
+            group["lr"] = self.rule_settings.get("lr", 0.0) * factor * group["rate_factor"]
 
     # Rows of the loss and the metrics, and by name the outputs that these
     # options have.  Operands that only the compiler makes, as partial sums, are

@@ -181,11 +181,12 @@ static void set_exact_loss_scale(Net *n)
         add_setting(n, "loss_scale", scales[draw_int(&draw, 0, 4)]);
 }
 
-// Some of the parameters, by their names or by the beginnings of them; by
-// numbers of its own.
-static void set_freeze(Net *n)
+// A setting for some of the parameters, by their names or by the beginnings of
+// them; by numbers of its own.  With factors each has one of these.
+static void set_of_params(Net *n, const char *setting,
+                          const char *const *factors, int count)
 {
-    Draw draw = draw_named(n->seed, "freeze");
+    Draw draw = draw_named(n->seed, setting);
     if (!draw_chance(&draw, 0.25)) return;
     Arena *arena = arena_new();
     const Graph *g = try_net(n, arena, EVAL);
@@ -196,12 +197,26 @@ static void set_freeze(Net *n)
         int length = (int)strlen(name);
         int kept = draw_chance(&draw, 0.7) ? length
                                            : (int)strcspn(name, ".") + 1;
-        globs = arena_print(n->arena, "%s%s\"%.*s%s\"", globs ? globs : "",
+        globs = arena_print(n->arena, "%s%s\"%.*s%s\"%s", globs ? globs : "",
                             globs ? ", " : "", kept, name,
-                            kept < length ? "*" : "");
+                            kept < length ? "*" : "",
+                            count > 0 ? factors[draw_int(&draw, 0, count - 1)]
+                                      : "");
     }
     arena_free(arena);
-    if (globs != NULL) add_setting(n, "freeze", globs);
+    if (globs != NULL) add_setting(n, setting, globs);
+}
+
+static void set_freeze(Net *n)
+{
+    set_of_params(n, "freeze", NULL, 0);
+}
+
+// In the integer mode a step stays whole.
+static void set_rate(Net *n)
+{
+    static const char *const factors[] = { ": 2", ": 1", ": 0.3", ": 1/8" };
+    set_of_params(n, "rate", factors, n->exact ? 2 : 4);
 }
 
 // Every setting of the language; how often each is set.  One without a function
@@ -218,6 +233,7 @@ static const struct {
     { "clip_norm", 0.25, set_clip_norm }, { "average", 0.3, set_average },
     { "accumulate", 0, NULL }, { "loss_scale", 0.25, set_loss_scale },
     { "loss_scale_interval", 0, NULL }, { "freeze", 0, set_freeze },
+    { "rate", 0, set_rate },
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -256,6 +272,7 @@ void draw_train(Net *n)
                 settings[k].set(n);
         set_exact_loss_scale(n);
         set_freeze(n);
+        set_rate(n);
         Arena *arena = arena_new();
         bool good = try_net(n, arena, TRAIN) != NULL;
         arena_free(arena);

@@ -54,7 +54,7 @@ static void updates_wait_for_each_other(void **state)
     Launch l = { .g = g };
     group_launch(g, W_SGD, &l);
     assert_true(l.grid == 3);       // two blocks and one
-    assert_true(item_bytes(&l) == 2 * (5 * 8 + 4));
+    assert_true(item_bytes(&l) == 2 * (6 * 8 + 4));
 }
 
 static void faults_of_groups_are_caught(void **state)

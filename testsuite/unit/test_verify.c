@@ -41,6 +41,10 @@ static void faults_of_structure_are_caught(void **state)
     expect_fault(g, "reads image, which nothing makes");
     g = read_text(chain_text), g->values[0].persistent = false;
     expect_fault(g, "header (line 0): it is a state, but not persistent");
+    g = read_text(chain_text), g->values[1].rate_factor = 2;
+    expect_fault(g, "its rate has the factor 2");
+    g = read_text(chain_text), g->values[1].rate_factor = 0;
+    expect_fault(g, "its rate has the factor 0");
 }
 
 static void faults_of_a_step_are_caught(void **state)
