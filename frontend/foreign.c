@@ -53,6 +53,8 @@ static const Foreign operators[] = {
       "upsamplingnearest2d|upsamplingbilinear2d",
       "write upsample(2, mode = bilinear), or mode = nearest, the default" },
     { "view", "write flatten, or reshape([4, 4, 8]), without the batch" },
+    { "stopgradient|stop_gradient|stopbackward|no_grad|blockgrad",
+      "write x -> detach; to freeze layers, give them train = none" },
     { "cat|concatenate", "write concat(a, b), along the channels" },
     { "zeropad|zeropad2d|zeropadding|zeropadding2d", "write pad(1)" },
     { "cropping2d|centercrop", "write crop(1)" },

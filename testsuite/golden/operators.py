@@ -93,6 +93,7 @@ OPERATORS = {
     "bias": lambda net, node, x, bias: x + bias,
     "relu": lambda net, node, x: torch.relu(x),
     "maxpool": maxpool,
+    "detach": lambda net, node, x: x.detach(),
     "flatten": lambda net, node, x: x.reshape(x.shape[0], -1),
     "add": lambda net, node, a, b: a + b,
     "scale": lambda net, node, x: node.factor * x.double(),
