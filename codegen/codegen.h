@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../ir/base/tensors.h"
 #include "../ir/op/op.h"
 #include "../ir/plan/plan.h"
 #include "../ir/gpu/gemm_tile.h"
@@ -20,6 +21,8 @@ typedef struct EmitInput {
     bool         with_main;     // append the trainer program
     const char  *header_name;   // #include this; NULL: declare in place
     const char  *prefix;        // of all symbols and macros; NULL: the net's name
+    const TensorFile *weights;  // all that the net keeps, as constants; NULL: none
+    const char  *weights_name;  // their file
 } EmitInput;
 
 // The input of a program that measures tiles: a training step as compiled for a GPU, and one

@@ -142,6 +142,7 @@ static void declare_fixed(Emitter *e)
     write_line(w, "    struct cublasContext *cublas%s, uint64_t seed);", host);
     write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
     write_line(w, "    struct cublasContext *cublas%s);", host);
+    declare_trained(e);
 }
 
 static void declare_rest(Emitter *e)

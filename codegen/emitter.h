@@ -125,6 +125,13 @@ void quote_program(Emitter *e);
 // memory.c: true if some tensor that the file names is a slice of at least this many rows.
 bool any_slice(const Emitter *e, int64_t rows);
 
+// ---- trained.c -------------------------------------------------------------------
+
+// Print the weights that the file contains with the call that takes them, and its declaration.
+// They print nothing without --weights.
+void emit_trained(Emitter *e);
+void declare_trained(Emitter *e);
+
 // ---- offload.c -------------------------------------------------------------------
 
 // For files whose training step copies maps to host memory: print the sizes and types that their

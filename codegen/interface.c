@@ -313,6 +313,7 @@ void emit_interface(Emitter *e)
     }
     print_chunk(e, "net_export");
     emit_import(e);
+    emit_trained(e);
     static const char *const rest[] = {"net_param", "net_statistic", "net_last_error",
                                        "net_strerror"};
     for (int i = 0; i < 4; i++) print_chunk(e, rest[i]);

@@ -229,9 +229,15 @@ static void emit_init(Emitter *e)
         write_line(w, "    static %s_host host;", net);
         write_line(w, "    if (const int status = %s_make_host(&main_context, &host)) return status;", net);
     }
-    write_line(w, "    return %s_init(&main_context, arena, bytes, %s, %s%s, seed);", net,
+    const char *end = e->in->weights ? "))" : ");";
+    write_line(w, "    %s %s_init(&main_context, arena, bytes, %s, %s%s, seed%s",
+               e->in->weights ? "if (const int status =" : "return", net,
                e->in->train ? "stream" : "0", e->uses_library ? "cublas" : "0",
-               e->host.events > 0 ? ", &host" : "");
+               e->host.events > 0 ? ", &host" : "", end);
+    if (e->in->weights) {
+        write_line(w, "        return status;");
+        write_line(w, "    return %s_init_trained(&main_context);", net);
+    }
     write_line(w, "}");
     write_blank(w);
 }
@@ -322,6 +328,7 @@ static void emit_descriptor(Emitter *e)
     fputs("    \"", w->out);
     graph_print_training(e->g, w->out);
     fputs("\",\n", w->out);
+    if (e->in->weights) write_line(w, "    true,");
     write_line(w, "};");
     write_blank(w);
 }

@@ -22,8 +22,10 @@ static bool is_repeated(const Diag *diag, int32_t i)
     return false;
 }
 
+enum { ALSO = 3 };              // files of options
+
 // Prints the rules; each of also is one more dependency, or NULL.
-static void print_rules(const Diag *diag, const char *const also[2],
+static void print_rules(const Diag *diag, const char *const also[ALSO],
                         const char *target, FILE *out)
 {
     print_word(target, out);
@@ -33,10 +35,10 @@ static void print_rules(const Diag *diag, const char *const also[2],
         fputc(' ', out);
         print_word(diag->sources[i].name, out);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < ALSO; i++)
         if (also[i] != NULL) fputc(' ', out), print_word(also[i], out);
     fputc('\n', out);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < ALSO; i++)
         if (also[i] != NULL) print_word(also[i], out), fputs(":\n", out);
     for (int32_t i = 1; i < diag->source_count; i++) {
         if (is_repeated(diag, i)) continue;
@@ -58,6 +60,7 @@ bool open_dependencies(const Options *o, Output *out)
 
 void print_dependencies(const Options *o, const Input *in, FILE *out)
 {
-    const char *const also[2] = { o->gpu_file, o->counts };
+    const char *const also[ALSO] = { o->gpu_file, o->counts,
+                                     o->weights };
     if (o->depend) print_rules(in->diag, also, target_of(o, in), out);
 }

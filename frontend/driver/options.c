@@ -139,6 +139,12 @@ static int set_define(Options *o, const char *value)
     return -1;
 }
 
+static int set_weights(Options *o, const char *value)
+{
+    o->weights = value;
+    return -1;
+}
+
 static int set_freeze(Options *o, const char *value)
 {
     FrontendOptions *f = &o->frontend;
@@ -289,6 +295,8 @@ const Flag flags[] = {
     { "--prefix", "NAME", "prefix of symbols, instead of the net's name",
       set_prefix },
     { "--main", NULL, "add the trainer program", set_main },
+    { "--weights", "FILE", "safetensors to put into the output as constants, "
+      "for NAME_init_trained", set_weights },
     { "--emit", "KIND", "cuda (default), ir, plan, plan-csv or names",
       set_emit },
     { "-MD", NULL, "write dependencies, for make and ninja", set_depend },

@@ -2,6 +2,7 @@
 #ifndef CNNC_OPTIONS_H
 #define CNNC_OPTIONS_H
 
+#include "../../ir/base/tensors.h"
 #include "../../passes/pass.h"
 #include "../compile.h"
 #include "sheet.h"
@@ -23,6 +24,7 @@ struct Options {
     Arena          *arena;
     const char     *input, *output, *header, *report;
     const char     *counts;         // file of counts for the report, or NULL
+    const char     *weights;        // file of the emitted constants, or NULL
     const char     *prefix;         // of the emitted file's symbols, or NULL
     const char     *command_line;   // as typed, without directories
     FrontendOptions frontend;
@@ -79,6 +81,9 @@ const char *gpu_text(Arena *arena, const Gpu *gpu);
 // tune.c: --tune, and the error of options that exclude it, or NULL.
 int set_tune(Options *o, const char *value);
 const char *tune_fault(const Options *o);
+// weights_file.c: reads the tensors of --weights for a graph.  NULL without the
+// option, and after an error.
+const TensorFile *read_weights(const Options *o, const Graph *g);
 // plan_instance.c: --plan, its options, and their checks.
 int set_plan(Options *o, const char *value);
 int set_capacity(Options *o, const char *value);

@@ -42,9 +42,10 @@ const char *depend_path(const Options *o)
 // Returns a file that is written twice, or both read and written; NULL if none.
 static const char *clash(const Options *o)
 {
-    enum { READ = 3, FILES = 7 };
-    const char *file[FILES] = { o->input, o->gpu_file, o->counts, o->output,
-                                o->header, o->report, depend_path(o) };
+    enum { READ = 4, FILES = 8 };
+    const char *file[FILES] = { o->input, o->gpu_file, o->counts, o->weights,
+                                o->output, o->header, o->report,
+                                depend_path(o) };
     for (int i = READ; i < FILES; i++)
         for (int j = 0; j < i && file[i] != NULL; j++)
             if (file[j] != NULL && same_file(file[i], file[j])) return file[i];
@@ -58,6 +59,7 @@ static bool taken_program(const Options *o)
     const struct { const char *option, *file, *example; } takes[] = {
         { "--report", o->report, "--report page.html" },
         { "--counts", o->counts, "--counts counts.txt" },
+        { "--weights", o->weights, "--weights best.safetensors" },
         { "-o", o->output, "-o net.cu" },
         { "--header", o->header, "--header net.h" },
         { "-MF", o->depend_file, "-MF net.d" },
@@ -123,9 +125,9 @@ int options_check(const Options *o)
         { stops && o->emit != EMIT_IR, "--stop-after goes with --emit ir:" },
         { is_cuda && o->frontend.mode == EVAL && is_file, "--mode eval is a "
           "part of train and has no file of its own:" },
-        { (o->header != NULL || o->with_main || o->prefix != NULL) &&
-          !(is_cuda && is_file),
-          "--header, --main and --prefix go with --emit cuda:" },
+        { (o->header != NULL || o->with_main || o->prefix != NULL ||
+           o->weights != NULL) && !(is_cuda && is_file),
+          "--header, --main, --prefix and --weights go with --emit cuda:" },
         { o->header != NULL && strcmp(o->header, "-") == 0,
           "--header is a file, which the output includes:" },
         { o->header != NULL && strpbrk(o->header, "\"\\\n") != NULL,

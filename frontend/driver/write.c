@@ -6,6 +6,13 @@
 #include "batch_search.h"
 #include "run_pipeline.h"
 
+// NULL for NULL.
+static const char *name_without_folders(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? slash + 1 : path;
+}
+
 // Returns the largest arena of an evaluation or inference program within the
 // budget.
 static int64_t largest_beside(const Input *in, const Options *o)
@@ -82,6 +89,15 @@ static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
     return false;
 }
 
+// Reads the weights for the emitted file.  False after an error.
+static bool take_weights(const Input *in, const Options *o, EmitInput *emit)
+{
+    const Graph *g = emit->train != NULL ? emit->train : emit->infer;
+    emit->weights = read_weights(o, g);
+    emit->weights_name = name_without_folders(o->weights);
+    return in->diag->error_count == 0;
+}
+
 static bool print_tables(const Input *in, const Options *o, FILE *out)
 {
     Sheet *sheets[3];
@@ -130,14 +146,12 @@ int write_output(const Input *in, const Options *o)
     EmitInput emit = { .command_line = o->command_line,
                        .with_main = o->with_main,
                        .prefix = o->prefix };
-    if (o->header != NULL) {
-        const char *slash = strrchr(o->header, '/');
-        emit.header_name = slash != NULL ? slash + 1 : o->header;
-    }
+    emit.header_name = name_without_folders(o->header);
     TuneInput tune = { .gpu = NULL };
     if (o->tune && !make_tuning(in, o, &tune)) return EXIT_INPUT;
     if (!o->tune && o->emit == EMIT_CUDA && !prints_table(o) &&
         !only_report(o) && !make_programs(in, o, &emit))
         return EXIT_INPUT;
+    if (emit.infer != NULL && !take_weights(in, o, &emit)) return EXIT_INPUT;
     return write_files(in, o, &emit, &tune);
 }

@@ -36,6 +36,12 @@ static inline bool takes_option(const TrainerCommand *command, int option)
     return list_has(trainer_options[option].commands, command->name);
 }
 
+// True for an option that the command needs.  A program with weights of its own needs no --load.
+static inline bool is_needed(const Net *net, int need)
+{
+    return need != OPTION_COUNT && !(need == OPTION_LOAD && net->trained);
+}
+
 // ---- help
 
 static inline void print_commands(const Net *net)
@@ -51,11 +57,11 @@ static inline void print_commands(const Net *net)
            program_name);
 }
 
-static inline void print_options(const TrainerCommand *command)
+static inline void print_options(const Net *net, const TrainerCommand *command)
 {
     printf("usage: %s %s", program_name, command->name);
     for (int need : command->needs)
-        if (need != OPTION_COUNT)
+        if (is_needed(net, need))
             printf(" %s %s", trainer_options[need].name, trainer_options[need].argument);
     printf(" [OPTION...]    %s\n", command->meaning);
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -158,7 +164,7 @@ static inline bool parse_options(Trainer *t, const TrainerCommand *command, int 
     for (int i = 2; i < argc;)
         if (!take_option(t, command, argv, &i)) return false;
     for (int need : command->needs)
-        if (need != OPTION_COUNT && !t->option[need])
+        if (is_needed(t->net, need) && !t->option[need])
             return complain("%s needs %s %s", command->name, trainer_options[need].name,
                             trainer_options[need].argument);
     return parse_integers(t) && parse_reals(t) && options_agree(t);
@@ -179,7 +185,7 @@ static inline bool gives_help(const Net *net, const TrainerCommand *command, int
 {
     bool asked = argc > 1 && (is_help(argv[1]) || (!command && !strcmp(argv[1], "help")));
     for (int i = 2; command && i < argc; i++) asked = asked || is_help(argv[i]);
-    if (asked && command) print_options(command);
+    if (asked && command) print_options(net, command);
     else if (asked) print_commands(net);
     return asked;
 }

@@ -96,6 +96,7 @@ struct Net {
     const NetSection *sections; // parts of the state, adjacent and in order
     int section_count;
     const char *training;       // the optimizer, its rate and so on; "" in an inference file
+    bool trained;               // init sets the weights that the file contains
 };
 
 // Returns a mean, or NaN where nothing counts.

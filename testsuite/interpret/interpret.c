@@ -198,6 +198,13 @@ static bool save(Run *r, const char *path, int64_t steps, double *rows)
     return tensors_write(path, &out);
 }
 
+static bool read(Arena *arena, const char *path, TensorFile *file)
+{
+    const char *fault = tensors_read(arena, path, file);
+    if (fault != NULL) fprintf(stderr, "%s: %s\n", path, fault);
+    return fault == NULL;
+}
+
 // The differences come first, for they want the weights as they were read.
 static bool run(Arena *arena, Diag *diag, const Arguments *a)
 {
@@ -208,8 +215,8 @@ static bool run(Arena *arena, Diag *diag, const Arguments *a)
         return false;
     }
     r.g = compile(arena, diag, a);
-    if (r.g == NULL || !tensors_read(arena, a->load, &r.weights) ||
-        !tensors_read(arena, a->batch, &r.batch))
+    if (r.g == NULL || !read(arena, a->load, &r.weights) ||
+        !read(arena, a->batch, &r.batch))
         return false;
     r.figures = find_value(r.g, "figures");
     r.t = tensors_new(r.g);

@@ -3,7 +3,7 @@
 #define TESTSUITE_INTERPRET_H
 
 #include "../../ir/ir.h"
-#include "../tools/tensors.h"
+#include "../tools/write_tensors.h"
 
 typedef struct Run {
     Arena     *arena;

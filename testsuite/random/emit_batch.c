@@ -211,8 +211,11 @@ static bool compile(Compiled *c, EmitInput *emit, const char *net)
         if (g[mode] == NULL) return false;
         g[mode]->name = net;
     }
-    *emit = (EmitInput){ g[TRAIN], g[EVAL], g[INFER], plan[TRAIN], plan[EVAL],
-                         plan[INFER], "cnnc", false, NULL, NULL };
+    *emit = (EmitInput){
+        .train = g[TRAIN], .eval = g[EVAL], .infer = g[INFER],
+        .train_plan = plan[TRAIN], .eval_plan = plan[EVAL],
+        .infer_plan = plan[INFER], .command_line = "cnnc",
+    };
     return true;
 }
 

@@ -182,7 +182,7 @@ PROGRAMS = {
                            *(f"runtime/host/{name}.cpp"
                              for name in ("block", "gemm", "tile", "tile_operand"))], (), HOST),
     "interpret": Program(["testsuite/interpret/interpret.c", "testsuite/interpret/differences.c",
-                          "testsuite/tools/tensors.c"]),
+                          "testsuite/tools/write_tensors.c"]),
     "ptx_counts": Program(["testsuite/ptx/counts.cpp", *PTX], ("-fno-strict-aliasing",)),
     "ptx_memory_models": Program(["testsuite/ptx/memory_models.cpp", *PTX],
                                  ("-fno-strict-aliasing",)),

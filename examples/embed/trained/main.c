@@ -1,7 +1,10 @@
-// Infers with weights that the trainer exported, and compares the outputs with
+// Infers with weights of a trainer, and compares the outputs with
 // those of its command predict:
 //
-//     trained WEIGHTS.bin test-images-idx3-ubyte logits.npy
+//     trained test-images-idx3-ubyte logits.npy WEIGHTS.bin
+//     constant test-images-idx3-ubyte logits.npy
+//
+// The second program is built with CONSTANT: cnnc put the weights into the net.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -53,28 +56,45 @@ static long infer_all(digits_context *net, FILE *images, FILE *expected)
     return total;
 }
 
-static int run(char **argv, void *arena, cublasHandle_t cublas)
+#ifdef CONSTANT
+enum { ARGUMENTS = 3 };
+
+static int take_weights(digits_context *net, char **argv)
+{
+    (void)argv;
+    return digits_init_trained(net);
+}
+#else
+enum { ARGUMENTS = 4 };
+
+static int take_weights(digits_context *net, char **argv)
 {
     static unsigned char state[DIGITS_STATE_BYTES];
+    FILE *in = open_after(argv[3], 0);
+    size_t have = in ? fread(state, 1, sizeof state, in) : 0;
+    if (in) fclose(in);
+    if (have == sizeof state) return digits_import(net, state, have);
+    fprintf(stderr, "%s: wanted %zu bytes\n", argv[3], sizeof state);
+    return 1;
+}
+#endif
+
+static int run(char **argv, void *arena, cublasHandle_t cublas)
+{
     digits_context net = { .ready = 0 };
-    FILE *weights = open_after(argv[1], 0);
-    FILE *images = open_after(argv[2], IDX_HEAD);
-    FILE *expected = open_after(argv[3], npy_header(argv[3]));
+    FILE *images = open_after(argv[1], IDX_HEAD);
+    FILE *expected = open_after(argv[2], npy_header(argv[2]));
     long count;
 
-    if (weights == NULL || images == NULL || expected == NULL) return 1;
-    if (fread(state, 1, sizeof state, weights) != sizeof state) {
-        fprintf(stderr, "%s: wanted %zu bytes\n", argv[1], sizeof state);
-        return 1;
-    }
+    if (images == NULL || expected == NULL) return 1;
     if (digits_init(&net, arena, DIGITS_ARENA_BYTES, NULL, cublas, 1) ||
-        digits_import(&net, state, sizeof state) ||
+        take_weights(&net, argv) ||
         (count = infer_all(&net, images, expected)) <= 0) {
-        fprintf(stderr, "trained: other outputs than predict's, or: %s\n",
+        fprintf(stderr, "%s: other outputs than predict's, or: %s\n", argv[0],
                 digits_strerror(digits_last_error(&net)->status));
         return 1;
     }
-    printf("trained: %ld images, the bits of predict\n", count);
+    printf("%ld images, the bits of predict\n", count);
     return 0;
 }
 
@@ -82,8 +102,9 @@ int main(int argc, char **argv)
 {
     cublasHandle_t cublas;
     void *arena;
-    if (argc != 4) {
-        fprintf(stderr, "usage: trained WEIGHTS.bin IMAGES LOGITS.npy\n");
+    if (argc != ARGUMENTS) {
+        fprintf(stderr, "usage: %s IMAGES LOGITS.npy%s\n", argv[0],
+                ARGUMENTS == 4 ? " WEIGHTS.bin" : "");
         return 2;
     }
     if (cudaMalloc(&arena, DIGITS_ARENA_BYTES) || cublasCreate(&cublas))

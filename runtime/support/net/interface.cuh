@@ -283,6 +283,18 @@ int net_import(net_context *c, const void *state, size_t bytes)
     return net_wait(c);
 }
 
+// Copies the weights that the file contains, in the order of the table and without gaps.
+static int net_take_trained(net_context *c)
+{
+    TRY(net_is_ready(c, "init_trained"));
+    const unsigned char *from = (const unsigned char *)trained;
+    for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
+        TRY(net_stage(c, net_params[i].offset, net_params[i].bytes, from, net_params[i].bytes));
+        from += net_params[i].bytes;
+    }
+    return NET_OK;
+}
+
 const net_tensor *net_param(int index)
 {
     return index >= 0 && index < NET_PARAM_COUNT ? &net_params[index] : 0;

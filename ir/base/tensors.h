@@ -1,12 +1,12 @@
-// Safetensors files for tests in C: a reader of the files of this project's
-// programs and PyTorch, and a writer.  Every element is a double here; it
-// shares nothing with the runtime's reader, which tests compare it with.
-#ifndef TESTSUITE_TENSORS_H
-#define TESTSUITE_TENSORS_H
+// Reads safetensors files, as the trainers, PyTorch and Keras write them.
+// Every element is a double here.  It shares nothing with the reader of the
+// trainers (runtime/trainer/safetensors.cuh), which tests compare it with.
+#ifndef CNNC_TENSORS_H
+#define CNNC_TENSORS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../../ir/base/arena.h"
+#include "arena.h"
 
 enum { TENSOR_RANK = 8 };
 
@@ -23,17 +23,15 @@ typedef struct TensorFile {
     int     count, capacity;
 } TensorFile;
 
-// False, said on standard error, if path can't be read or is no such file.
-bool tensors_read(Arena *arena, const char *path, TensorFile *file);
-
-// Writes all as F64.  False, said on standard error, if it can't.
-bool tensors_write(const char *path, const TensorFile *file);
+// Reads all tensors of a file.  Returns NULL, or the fault if path can't be
+// read or is no such file.  The arena owns the tensors.
+const char *tensors_read(Arena *arena, const char *path, TensorFile *file);
 
 // Adds a tensor of these dimensions; data are kept, not copied.
 void tensors_add(Arena *arena, TensorFile *file, const char *name, int rank,
                  const int64_t *dim, double *data);
 
-// NULL: there is none.
+// Returns the tensor of this name, or NULL.
 const Tensor *tensors_find(const TensorFile *file, const char *name);
 
 #endif

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,40 +18,67 @@ typedef struct Type {
     int         bytes;
 } Type;
 
-enum { F64, F32, I64, I32, U8, TYPES };
+enum { F64, F32, F16, BF16, I64, I32, U8, TYPES };
 
 static const Type types[TYPES] = {
-    { "F64", 8 }, { "F32", 4 }, { "I64", 8 }, { "I32", 4 }, { "U8", 1 },
+    { "F64", 8 }, { "F32", 4 }, { "F16", 2 }, { "BF16", 2 }, { "I64", 8 },
+    { "I32", 4 }, { "U8", 1 },
 };
 
 // A file being read; at walks over the header.
 typedef struct Reader {
     Arena      *arena;
-    const char *path, *at, *data;
+    const char *begin, *at, *data;
     int64_t     bytes;          // of data
-    bool        good;
+    const char *fault;          // NULL: none so far
 } Reader;
 
 // ---- elements ---------------------------------------------------------------
 
-// One element; at need not be aligned.
+// Returns the value of 16 bits, of which `digits` are the fraction.
+static double half_value(uint16_t bits, int digits)
+{
+    int range = (1 << (15 - digits)) - 1, exponent = bits >> digits & range;
+    int fraction = bits & ((1 << digits) - 1);
+    double value = exponent == range ? (fraction != 0 ? NAN : INFINITY)
+        : ldexp(fraction + (exponent != 0 ? 1 << digits : 0),
+                (exponent != 0 ? exponent : 1) - range / 2 - digits);
+    return bits >> 15 ? -value : value;
+}
+
+// Returns one element; at need not be aligned.
 static double element(int type, const char *at)
 {
-    union { double f64; float f32; int64_t i64; int32_t i32; uint8_t u8; } x;
+    union {
+        double   f64;
+        float    f32;
+        uint16_t half;
+        int64_t  i64;
+        int32_t  i32;
+        uint8_t  u8;
+    } x;
 
     memcpy(&x, at, (size_t)types[type].bytes);
-    return type == F64 ? x.f64 : type == F32 ? (double)x.f32
-         : type == I64 ? (double)x.i64 : type == I32 ? x.i32 : x.u8;
+    switch (type) {
+    case F64: return x.f64;
+    case F32: return x.f32;
+    case F16: return half_value(x.half, 10);
+    case BF16: return half_value(x.half, 7);
+    case I64: return (double)x.i64;
+    case I32: return x.i32;
+    default: return x.u8;
+    }
 }
 
 // ---- the header -------------------------------------------------------------
 
-// Only the first complaint is said; a reader that is not good makes no
-// progress, so every loop below looks at it.
+// Keeps the first fault.  A reader with a fault makes no progress, so every
+// loop below looks at it.
 static void wrong(Reader *r, const char *what)
 {
-    if (r->good) fprintf(stderr, "%s: wanted %s\n", r->path, what);
-    r->good = false;
+    if (r->fault == NULL)
+        r->fault = arena_print(r->arena, "header, byte %td: wanted %s",
+                               r->at - r->begin, what);
 }
 
 // Takes c if it is next, after blanks.
@@ -85,7 +113,7 @@ static int integers(Reader *r, int64_t *list, int most)
     int count = 0, length;
 
     wants(r, '[');
-    while (r->good && !takes(r, ']')) {
+    while (r->fault == NULL && !takes(r, ']')) {
         if (count > 0) wants(r, ',');
         if (count == most || sscanf(r->at, " %" SCNd64 "%n", &list[count],
                                     &length) != 1) {
@@ -102,7 +130,7 @@ static int integers(Reader *r, int64_t *list, int most)
 static void skip_object(Reader *r)
 {
     wants(r, '{');
-    while (r->good && !takes(r, '}')) {
+    while (r->fault == NULL && !takes(r, '}')) {
         text(r);
         wants(r, ':');
         text(r);
@@ -114,25 +142,36 @@ static int type_of(Reader *r, const char *name)
 {
     for (int k = 0; k < TYPES; k++)
         if (strcmp(types[k].name, name) == 0) return k;
-    wrong(r, "a type that is known");
+    wrong(r, "F64, F32, F16, BF16, I64, I32 or U8");
     return F64;
+}
+
+// Returns the bytes of a shape; -1 on overflow.
+static int64_t bytes_of(const Tensor *t, int type)
+{
+    int64_t bytes = types[type].bytes;
+    for (int k = 0; k < t->rank; k++) {
+        if (t->dim[k] < 0) return -1;
+        if (t->dim[k] > 0 && bytes > INT64_MAX / t->dim[k]) return -1;
+        bytes *= t->dim[k];
+    }
+    return bytes;
 }
 
 // The elements that lie from byte place[0] to place[1] of the data, which the
 // shape must fill.
 static void read_data(Reader *r, Tensor *t, int type, const int64_t place[2])
 {
-    int64_t count = 1;
-
-    for (int k = 0; k < t->rank; k++) count *= t->dim[k];
-    if (!r->good || place[0] < 0 || place[1] > r->bytes ||
-        place[1] - place[0] != count * types[type].bytes) {
-        wrong(r, "a shape that fills its bytes");
+    if (r->fault != NULL) return;
+    if (place[0] < 0 || place[1] < place[0] || place[1] > r->bytes ||
+        place[1] - place[0] != bytes_of(t, type)) {
+        wrong(r, arena_print(r->arena, "a shape of %s that fills its bytes",
+                             t->name));
         return;
     }
-    t->count = count;
-    t->data = NEW_ARRAY(r->arena, count, double);
-    for (int64_t i = 0; i < count; i++)
+    t->count = (place[1] - place[0]) / types[type].bytes;
+    t->data = NEW_ARRAY(r->arena, t->count, double);
+    for (int64_t i = 0; i < t->count; i++)
         t->data[i] = element(type, r->data + place[0] + i * types[type].bytes);
 }
 
@@ -143,7 +182,7 @@ static void read_tensor(Reader *r, Tensor *t)
     int64_t place[2] = { 0, -1 };
 
     wants(r, '{');
-    while (r->good && !takes(r, '}')) {
+    while (r->fault == NULL && !takes(r, '}')) {
         const char *key = text(r);
         wants(r, ':');
         if (strcmp(key, "dtype") == 0) type = type_of(r, text(r));
@@ -155,10 +194,11 @@ static void read_tensor(Reader *r, Tensor *t)
     read_data(r, t, type, place);
 }
 
+// Reads the header and the tensors.
 static void read_header(Reader *r, TensorFile *file)
 {
     wants(r, '{');
-    while (r->good && !takes(r, '}')) {
+    while (r->fault == NULL && !takes(r, '}')) {
         const char *name = text(r);
         wants(r, ':');
         if (strcmp(name, "__metadata__") == 0) {
@@ -166,6 +206,7 @@ static void read_header(Reader *r, TensorFile *file)
         } else {
             Tensor t = { .name = name };
             read_tensor(r, &t);
+            if (r->fault != NULL) return;
             tensors_add(r->arena, file, name, t.rank, t.dim, t.data);
         }
         takes(r, ',');
@@ -174,46 +215,38 @@ static void read_header(Reader *r, TensorFile *file)
 
 // ---- files ------------------------------------------------------------------
 
-// The message of errno for the file.
-static bool complain(const char *path)
-{
-    fprintf(stderr, "%s: %s\n", path, strerror(errno));
-    return false;
-}
-
-// The whole file, with a 0 at its end; NULL after a complaint.
+// Returns the whole file; NULL, with errno, if it can't be read.
 static char *read_bytes(Arena *arena, const char *path, int64_t *size)
 {
     FILE *in = fopen(path, "rb");
     char *bytes = NULL;
 
-    if (in == NULL) return complain(path), NULL;
+    if (in == NULL) return NULL;
+    // A directory has the largest size.
+    errno = EISDIR;
     if (fseek(in, 0, SEEK_END) == 0 && (*size = ftell(in)) >= 0 &&
-        fseek(in, 0, SEEK_SET) == 0) {
+        *size < INT64_MAX && fseek(in, 0, SEEK_SET) == 0) {
         bytes = NEW_ARRAY(arena, *size + 1, char);
         if (fread(bytes, 1, (size_t)*size, in) != (size_t)*size) bytes = NULL;
     }
-    if (bytes == NULL) complain(path);
     fclose(in);
     return bytes;
 }
 
-bool tensors_read(Arena *arena, const char *path, TensorFile *file)
+const char *tensors_read(Arena *arena, const char *path, TensorFile *file)
 {
     int64_t size = 0, length = 0;
     char *bytes = read_bytes(arena, path, &size);
-    Reader r = { .arena = arena, .path = path, .good = bytes != NULL };
 
     *file = (TensorFile){ .count = 0 };
-    if (bytes == NULL) return false;
+    if (bytes == NULL) return strerror(errno);
     if (size >= 8) memcpy(&length, bytes, 8);
-    if (length < 2 || length > size - 8) wrong(&r, "a safetensors file");
-    if (!r.good) return false;
-    r.at = arena_copy(arena, bytes + 8, (size_t)length);
-    r.data = bytes + 8 + length;
-    r.bytes = size - 8 - length;
+    if (length < 2 || length > size - 8) return "wanted a safetensors file";
+    Reader r = { .arena = arena, .data = bytes + 8 + length,
+                 .bytes = size - 8 - length };
+    r.begin = r.at = arena_copy(arena, bytes + 8, (size_t)length);
     read_header(&r, file);
-    return r.good;
+    return r.fault;
 }
 
 void tensors_add(Arena *arena, TensorFile *file, const char *name, int rank,
@@ -234,42 +267,4 @@ const Tensor *tensors_find(const TensorFile *file, const char *name)
     for (int k = 0; k < file->count; k++)
         if (strcmp(file->tensor[k].name, name) == 0) return &file->tensor[k];
     return NULL;
-}
-
-// Its length goes in last, when it is known.
-static void write_header(FILE *out, const TensorFile *file)
-{
-    int64_t begin = 0, length = 0;
-
-    fwrite(&length, 8, 1, out);
-    fputc('{', out);
-    for (int k = 0; k < file->count; k++) {
-        const Tensor *t = &file->tensor[k];
-        fprintf(out, "%s\"%s\":{\"dtype\":\"F64\",\"shape\":[",
-                k > 0 ? "," : "", t->name);
-        for (int i = 0; i < t->rank; i++)
-            fprintf(out, "%s%" PRId64, i > 0 ? "," : "", t->dim[i]);
-        fprintf(out, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", begin,
-                begin + 8 * t->count);
-        begin += 8 * t->count;
-    }
-    fputc('}', out);
-    while (ftell(out) % 8 != 0) fputc(' ', out);
-    length = ftell(out) - 8;
-    fseek(out, 0, SEEK_SET);
-    fwrite(&length, 8, 1, out);
-    fseek(out, 0, SEEK_END);
-}
-
-bool tensors_write(const char *path, const TensorFile *file)
-{
-    FILE *out = fopen(path, "wb");
-
-    if (out == NULL) return complain(path);
-    write_header(out, file);
-    for (int k = 0; k < file->count; k++)
-        fwrite(file->tensor[k].data, 8, (size_t)file->tensor[k].count, out);
-    bool written = !ferror(out);
-    if (fclose(out) != 0 || !written) return complain(path);
-    return true;
 }
