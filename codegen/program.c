@@ -328,7 +328,7 @@ static void emit_descriptor(Emitter *e)
     fputs("    \"", w->out);
     graph_print_training(e->g, w->out);
     fputs("\",\n", w->out);
-    if (e->in->weights) write_line(w, "    true,");
+    write_line(w, "    %s,", e->in->weights ? "true" : "false");
     write_line(w, "};");
     write_blank(w);
 }

@@ -92,8 +92,7 @@ static bool takes(Reader *r, char c)
 
 static void wants(Reader *r, char c)
 {
-    char text[] = { '\'', c, '\'', '\0' };
-    if (!takes(r, c)) wrong(r, text);
+    if (!takes(r, c)) wrong(r, arena_print(r->arena, "'%c'", c));
 }
 
 // A string; names here have no escapes.

@@ -159,6 +159,7 @@ class NetworkNet(ExampleNet):
         super().__init__(module, batch)
         self.inputs = [(name, dtype, [batch, *shape], classes)
                        for name, dtype, shape, classes in module.inputs]
+        self.frozen = {name for name, p in module.named_parameters() if not p.requires_grad}
         self.buffers = {}
         for path, buffer in module.named_buffers():
             layer, _, last = path.rpartition(".")

@@ -97,7 +97,7 @@ class Network(nn.Module):
 
 # net(x) gives the logits of a map.
 class Classifier(Network):
-    scaling, top = IMAGENET, 5
+    scaling, top, smoothing = IMAGENET, 5, 0
 
     def __init__(self, size, classes):
         super().__init__()
@@ -107,7 +107,7 @@ class Classifier(Network):
     def forward(self, batch):
         logits = self.net(pixels(batch["image"], *self.scaling))
         label = batch["label"].long()
-        rows = [F.cross_entropy(logits, label, reduction="none"),
+        rows = [F.cross_entropy(logits, label, reduction="none", label_smoothing=self.smoothing),
                 (logits.argmax(1) == label).double()]
         if self.top:
             best = logits.topk(self.top).indices

@@ -64,9 +64,11 @@ class Group(nn.Module):
     def __init__(self, channels, width):
         super().__init__()
         self.conv_1 = conv(channels, width)
-        self.batchnorm_1 = nn.BatchNorm2d(width)
+        self.batchnorm_1 = nn.BatchNorm2d(width, momentum=0.4)
         self.conv_2 = conv(width, width)
-        self.batchnorm_2 = nn.BatchNorm2d(width)
+        self.batchnorm_2 = nn.BatchNorm2d(width, momentum=0.4)
+        for norm in self.batchnorm_1, self.batchnorm_2:
+            norm.weight.requires_grad_(False)
 
     def forward(self, x):
         x = F.gelu(self.batchnorm_1(F.max_pool2d(self.conv_1(x), 2)))
@@ -75,10 +77,12 @@ class Group(nn.Module):
 
 class Airbench94(CifarClassifier):
     sgd = dict(lr=0.2, momentum=0.85, nesterov=True, weight_decay=1e-3)
+    smoothing = 0.2
 
     def __init__(self, width=64):
         super().__init__()
         self.whiten = nn.Conv2d(3, 24, 2)
+        self.whiten.weight.requires_grad_(False)
         self.group_1 = Group(24, width)
         self.group_2 = Group(width, 4 * width)
         self.group_3 = Group(4 * width, 4 * width)
@@ -87,7 +91,15 @@ class Airbench94(CifarClassifier):
     def net(self, x):
         x = self.group_1(F.gelu(self.whiten(x)))
         x = self.group_3(self.group_2(x))
-        return self.logits(flatten(F.max_pool2d(x, 3)))
+        return self.logits(flatten(F.max_pool2d(x, 3))) / 9
+
+    def optimizer(self, parameters):
+        groups = []
+        for (name, _), p in zip(self.named_parameters(), parameters):
+            of_norm = "batchnorm" in name
+            groups.append({"params": [p], "lr": self.sgd["lr"] * (64 if of_norm else 1),
+                           "weight_decay": self.sgd["weight_decay"] * (p.dim() > 1)})
+        return torch.optim.SGD(groups, **self.sgd)
 
 
 class TfCifar10(CifarClassifier):
