@@ -8,21 +8,19 @@ from the same weights on the same batch. A trained parameter and its states then
 the program that trains all. A bias whose weight is frozen is summed by another kernel, so it is equal
 within CLOSE of its norm. Frozen parameters have the bits that were loaded, and no state.
 """
-import math
 import os
 import random
-import re
 import sys
 import tempfile
 
 build, root = sys.argv[1:3]
-sys.path.append(os.path.join(root, "testsuite", "tools"))
+sys.path[:0] = [os.path.join(root, "testsuite", folder) for folder in ("tools", "freeze")]
 from built_net import BuiltNet  # noqa: E402
 from distance import read_safetensors  # noqa: E402
+from frozen_bits import faults_of  # noqa: E402
 
 NETS = ["digits", "lenet"]
 CLOSE = 1e-5
-STATES = ("momentum", "m", "v", "square", "average")
 
 
 def stepped(folder, name, *options):
@@ -30,35 +28,6 @@ def stepped(folder, name, *options):
     net = BuiltNet(build, folder, name, "-O1", "--batch", "8", *options)
     net.step(1)
     return read_safetensors(f"{folder}/{name}.weights"), read_safetensors(net.saved)
-
-
-def parameter_of(name):
-    stem, _, last = name.rpartition(".")
-    return stem if last in STATES else name
-
-
-def distance(a, b):
-    return math.dist(a, b) / (math.hypot(*b) or 1)
-
-
-def faults_of(loaded, whole, part, frozen):
-    """Lines that say what differs."""
-    params = [name for name in loaded if name.endswith((".weight", ".bias"))]
-    for name in params:
-        if name in frozen and part[name] != loaded[name]:
-            yield f"{name} is frozen and moved"
-    for name, values in part.items():
-        of = parameter_of(name)
-        if of not in params or of in frozen:
-            if of in frozen and of != name:
-                yield f"{name} is a state of a frozen parameter"
-            continue
-        alone = of.endswith(".bias") and re.sub(r"bias$", "weight", of) in frozen
-        if values != whole[name] and not (alone and distance(values, whole[name]) < CLOSE):
-            yield f"{name} differs by {distance(values, whole[name]):.3g} of its norm"
-    for name in whole:
-        if name not in part and parameter_of(name) not in frozen:
-            yield f"{name} is missing"
 
 
 def main(*seeds):
@@ -72,7 +41,7 @@ def main(*seeds):
                 frozen = draw.sample(params, draw.randint(1, len(params) - 1))
                 _, part = stepped(folder, name, *(word for key in frozen
                                                   for word in ("--freeze", key)))
-                found = list(faults_of(loaded, whole, part, frozen))
+                found = list(faults_of(loaded, whole, part, params, frozen, CLOSE))
                 print(f"{name} {seed}: {len(frozen)} of {len(params)} frozen, {len(found)} faults")
                 faults += found
     print(*faults, sep="\n")

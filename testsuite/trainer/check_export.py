@@ -4,7 +4,8 @@
     check_export.py CNNC LIBHOST NET.cnn
 
 NET is exported.cnn. Its trainer trains and exports; so does its inference program, from the same
-weights. A program in C imports each state, and its logits are those of predict, bit for bit.
+weights. A program in C imports each state, and its logits are those of predict, bit for bit. Programs
+that contain the weights export the same states without --load.
 """
 import array
 import os
@@ -62,6 +63,11 @@ def main():
         done = run([f"./{program}", "export", "--load", "weights", "--state", program + ".bin"])
         expect(f"{program}.bin: " in done.stdout, done.stdout)
         check_logits(program + ".bin")
+    for program, options in ("trainer", []), ("server", ["--mode", "infer"]):
+        build(cnnc, libhost, net, [*options, "--weights", "weights"], "constant")
+        run(["./constant", "export", "--state", "constant.bin"])
+        expect(bytes_of("constant.bin") == bytes_of(program + ".bin"),
+               f"constants of {program}: another state")
     before = bytes_of("server.bin")
     for options, words in [(["--load", "weights", "--state", "weights"], "reads the same file"),
                            (["--load", "images", "--state", "server.bin"], "wanted safetensors"),
