@@ -8,9 +8,9 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Type {
@@ -109,18 +109,20 @@ static const char *text(Reader *r)
 // Reads a list of integers up to the given number. Returns their number.
 static int integers(Reader *r, int64_t *list, int most)
 {
-    int count = 0, length;
+    int count = 0;
 
     wants(r, '[');
     while (r->fault == NULL && !takes(r, ']')) {
+        char *end = NULL;
         if (count > 0) wants(r, ',');
-        if (count == most || sscanf(r->at, " %" SCNd64 "%n", &list[count],
-                                    &length) != 1) {
+        errno = 0;
+        int64_t number = strtoll(r->at, &end, 10);
+        if (count == most || end == r->at || errno != 0) {
             wrong(r, "an integer or ]");
             break;
         }
-        r->at += length;
-        count++;
+        list[count++] = number;
+        r->at = end;
     }
     return count;
 }

@@ -3,12 +3,12 @@
 
     check_random.py PROGRAMS BUILD ROOT FIRST COUNT
 
-PROGRAMS and BUILD are build folders: of cnnc and the interpreter, and of the other programs.
-Of each of COUNT seeds from FIRST on, a random net's step is interpreted twice, in double and through
-all passes: as it is, and with some frozen parameters. The trained parameters and their states must be
+PROGRAMS and BUILD are build folders: of cnnc and the interpreter, and of the other programs. Each of
+COUNT seeds from FIRST on draws a net. A step is interpreted twice, in double and through all passes:
+of the net as it is, and with some frozen parameters. The trained parameters and their states must be
 the same bits, and a frozen parameter must stay and have no state. A bias whose weight is frozen is
-summed by another operator, so it is equal within CLOSE of its norm. Left out are nets with batch
-norms, whose statistics a freeze changes, and nets that look at all gradients together.
+summed by another operator, so it is equal within CLOSE of its norm. Nets with batch norms are left
+out, since a freeze changes their statistics, and nets that look at all gradients together.
 """
 import os
 import random
