@@ -287,7 +287,7 @@ int net_import(net_context *c, const void *state, size_t bytes)
 static int net_take_trained(net_context *c)
 {
     TRY(net_is_ready(c, "init_trained"));
-    const unsigned char *from = (const unsigned char *)trained;
+    const unsigned char *from = trained;
     for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
         TRY(net_stage(c, net_params[i].offset, net_params[i].bytes, from, net_params[i].bytes));
         from += net_params[i].bytes;
