@@ -25,7 +25,12 @@ static void print_byte(Bytes *b, unsigned char byte)
     bool plain = byte >= ' ' && byte <= '~' && !strchr("\"\\?", byte) &&
                  !(b->open_escape && byte >= '0' && byte <= '9');
     if (b->columns == 0) b->columns = fprintf(b->out, "    \"");
-    int width = plain ? fprintf(b->out, "%c", byte) : fprintf(b->out, "\\%o", byte);
+    char text[4] = {'\\'};
+    int width = plain ? 0 : 1;
+    if (plain) text[width++] = (char)byte;
+    for (int shift = 6; !plain && shift >= 0; shift -= 3)
+        if (byte >> shift || shift == 0) text[width++] = (char)('0' + (byte >> shift & 7));
+    fwrite(text, 1, (size_t)width, b->out);
     b->open_escape = !plain && width < 4;
     b->columns += width;
     if (b->columns >= LONGEST_LINE) end_line(b);
