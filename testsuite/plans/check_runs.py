@@ -84,7 +84,7 @@ def main(build, host, tests, examples):
     for fault, (says, words) in FAULTS.items():
         done = subprocess.run(
             [sys.executable, os.path.join(HERE, "check_corruptions.py"), build, host, tests,
-             examples, "400", "0", "--unrun", "50", "--first", "--program",
+             examples, "550", "0", "--unrun", "50", "--first", "--program",
              os.path.abspath(__file__), *words, "--nets", "slices"],
             env={**os.environ, "PLANTED": fault, "BUILD": build}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
