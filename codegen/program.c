@@ -229,15 +229,12 @@ static void emit_init(Emitter *e)
         write_line(w, "    static %s_host host;", net);
         write_line(w, "    if (const int status = %s_make_host(&main_context, &host)) return status;", net);
     }
-    const char *end = e->in->weights ? "))" : ");";
-    write_line(w, "    %s %s_init(&main_context, arena, bytes, %s, %s%s, seed%s",
-               e->in->weights ? "if (const int status =" : "return", net,
-               e->in->train ? "stream" : "0", e->uses_library ? "cublas" : "0",
-               e->host.events > 0 ? ", &host" : "", end);
-    if (e->in->weights) {
-        write_line(w, "        return status;");
-        write_line(w, "    return %s_init_trained(&main_context);", net);
-    }
+    bool trained = e->in->weights != NULL;
+    write_line(w, "    %s%s_init(&main_context, arena, bytes, %s, %s%s, seed)%s;",
+               trained ? "TRY(" : "return ", net, e->in->train ? "stream" : "0",
+               e->uses_library ? "cublas" : "0", e->host.events > 0 ? ", &host" : "",
+               trained ? ")" : "");
+    if (trained) write_line(w, "    return %s_init_trained(&main_context);", net);
     write_line(w, "}");
     write_blank(w);
 }

@@ -30,6 +30,12 @@ static int64_t moved(const Graph *g, ValueId v)
     return scratch ? 0 : value_bytes(value);
 }
 
+void cost_view(const Graph *g, const Node *n, Cost *cost)
+{
+    (void)g, (void)n;
+    *cost = (Cost){ .flops = 0, .bytes = 0 };
+}
+
 int64_t cost_bytes(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];

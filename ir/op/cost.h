@@ -36,6 +36,8 @@ void cost_elementwise(const Graph *g, const Node *n, Cost *cost);
 // count twice.  Workspaces are excluded, since their use depends on the
 // library.
 int64_t cost_bytes(const Graph *g, const Node *n);
+// For Kernel.cost of a view, which is no launch.
+void cost_view(const Graph *g, const Node *n, Cost *cost);
 // All flops are those of a matrix product.
 void cost_product(Cost *cost, int64_t flops);
 

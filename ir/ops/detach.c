@@ -23,14 +23,8 @@ static ValueId simplify(Graph *g, NodeId id)
     return g->mode == TRAIN ? NONE : g->nodes[id].operands[0];
 }
 
-static void cost(const Graph *g, const Node *n, Cost *cost)
-{
-    (void)g, (void)n;
-    *cost = (Cost){ .flops = 0, .bytes = 0 };
-}
-
 static const Kernel kernels[] = {
-    { .name = "", .results = "y", .cost = cost },
+    { .name = "", .results = "y", .cost = cost_view },
     { .results = NULL },
 };
 

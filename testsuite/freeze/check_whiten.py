@@ -7,9 +7,7 @@ The images are drawn, with neighbours that are alike. On the patches of them the
 half of the filters have the covariance 1, and the second half are the negatives. A trainer takes the
 file by --init, and has the same bits in it after an epoch.
 """
-import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -22,16 +20,16 @@ except ImportError:             # Debian's package is for Debian's Python
         raise
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from distance import read_safetensors  # noqa: E402
+
 IMAGES, CLASSES = 320, 10
 MEAN, STD = np.array([0.4914, 0.4822, 0.4465]), np.array([0.2470, 0.2435, 0.2616])
 
 
-def tensor(path, name):
-    data = path.read_bytes()
-    length, = struct.unpack("<Q", data[:8])
-    entry = json.loads(data[8:8 + length])[name]
-    begin, end = entry["data_offsets"]
-    return np.frombuffer(data[8 + length + begin:8 + length + end], "<f4").reshape(entry["shape"])
+def tensor(path):
+    """The filters of a file of weights."""
+    return np.array(read_safetensors(path)["whiten.weight"]).reshape(24, 2, 2, 3)
 
 
 def draw(path, seed):
@@ -67,7 +65,7 @@ def main(cnnc, examples, host, library):
         draw(work / "test_batch.bin", 2)
         command = [sys.executable, example / "whiten.py", work]
         subprocess.run([*command, work / "whiten"], check=True)
-        filters = tensor(work / "whiten", "whiten.weight")
+        filters = tensor(work / "whiten")
         check_filters(filters, pixels)
         subprocess.run([cnnc, "--main", "-D", "width=4", "--batch", "64", "-o", work / "net.cu",
                         example / "airbench94.cnn"], check=True)
@@ -79,7 +77,7 @@ def main(cnnc, examples, host, library):
                                work / "whiten", "--save", work / "after"], check=True,
                               stdout=subprocess.PIPE, text=True).stdout
         assert "taken 1 of 33" in said, said
-        assert (tensor(work / "after", "whiten.weight") == filters).all(), "the filters moved"
+        assert (tensor(work / "after") == filters).all(), "the filters moved"
         (work / "data_batch_1.bin").write_bytes(b"123")
         failed = subprocess.run([*command, work / "no"], stderr=subprocess.PIPE, text=True)
         assert failed.returncode and "wanted records of 3073 bytes, found 3 bytes" in failed.stderr
