@@ -43,14 +43,15 @@ static const char *source_type(Emitter *e, const Launch *source)
 
 // Prints an alias for a long type: using swish_1_load = Applied<swish, Normalized<32, identity>>; A
 // source without members gets none: it is only part of another type, such as Columns<64,
-// swish_1_load>.
+// swish_1_load>. The alias of a struct that stores, such as NormalizedStore, ends in _store.
 static void name_source(Emitter *e, const Launch *source)
 {
     enum { SHORT = 32 };
     const char *text = source_type(e, source), *items[MAX_TEMPLATE + 1];
     if (strlen(text) <= SHORT || !strchr(text, '<') || source->arg_count == 0) return;
     int count = type_items(e, source, items);
-    const char *name = arena_print(e->arena, "%s_load", word_of(e, source->node->name));
+    const char *use = strstr(source->kernel, "Store") ? "store" : "load";
+    const char *name = arena_print(e->arena, "%s_%s", word_of(e, source->node->name), use);
     name = names_take(e->taken, name, e->source_count);
     names_take(e->source_texts, text, e->source_count);
     e->sources = arena_grow(e->arena, e->sources, &e->source_capacity,
@@ -135,7 +136,11 @@ void mark_arguments(const Launch *l, bool *named)
 {
     for (int i = 0; i < l->arg_count; i++) {
         const LaunchArg *arg = &l->arg[i];
-        if (arg->kind == LAUNCH_VALUE && arg->value != NONE) named[arg->value] = true;
+        if ((arg->kind == LAUNCH_VALUE || arg->kind == LAUNCH_PACKED) && arg->value != NONE) {
+            ValueId scale = l->g->values[arg->value].scale;
+            named[arg->value] = true;
+            if (scale != NONE) named[scale] = true;
+        }
         if (arg->kind == LAUNCH_SOURCE) mark_arguments(arg->source, named);
         for (int k = 0; arg->kind == LAUNCH_TENSOR_LIST && k < arg->items->count; k++)
             mark_arguments(arg->items->item[k], named);
@@ -168,16 +173,34 @@ static const char *list_text(Emitter *e, const List *list)
     return arena_print(e->arena, "%s}}", text);
 }
 
+// a[x], Strided<real, 64, 128, 4>{a[x]} or Scaled<uint8_t *>{a[x], a[x_scale]}
+static const char *array_text(Emitter *e, const Program *p, ValueId v)
+{
+    const Value *value = &p->g->values[v];
+    const char *text = arena_print(e->arena, "a[%s]", p->name[v]);
+    if (p->plan->buffers[v].rows > 1)
+        text = arena_print(e->arena, "Strided%s{%s}", slice_arguments(p->g, value), text);
+    if (value->scale == NONE) return text;
+    return arena_print(e->arena, "%s{%s, %sa[%s]}", scaled_type(p->g, value), text,
+                       p->g->calibrates ? "(MapRange *)" : "", p->name[value->scale]);
+}
+
+// (const Pair *)a[x], or (const Quad *)a[x], or Strided<const Pair, 32, 64, 2>{(const Pair *)a[x]}
+static const char *packed_text(Emitter *e, const Program *p, ValueId v)
+{
+    const char *text = arena_print(e->arena, "(%s *)a[%s]", packed_name(p->g), p->name[v]);
+    if (p->plan->buffers[v].rows <= 1) return text;
+    return arena_print(e->arena, "%s{%s}", packed_type(p->g, &p->g->values[v]), text);
+}
+
 static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
 {
     const char *text;
     switch (arg->kind) {
     case LAUNCH_VALUE:
         if (arg->value == NONE) return "nullptr";
-        text = arena_print(e->arena, "a[%s]", p->name[arg->value]);
-        if (p->plan->buffers[arg->value].rows <= 1) return text;
-        return arena_print(e->arena, "Strided%s{%s}",
-                           slice_arguments(p->g, &p->g->values[arg->value]), text);
+        return array_text(e, p, arg->value);
+    case LAUNCH_PACKED: return packed_text(e, p, arg->value);
     case LAUNCH_SAMPLES: return "samples";
     case LAUNCH_HEADER: return "header";
     case LAUNCH_REAL: text = real_text(e, arg->f); break;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../ir/base/format.h"
+#include "../ir/base/version.h"
 #include "../ir/gpu/overhead.h"
 #include "emitter.h"
 
@@ -29,6 +30,12 @@ static void parameters(Emitter *e)
 {
     WeightCount count = count_weights(e->g);
     write_line(&e->w, "//   parameters  %s", weights_text(e->arena, &count));
+}
+
+static void pruning(Emitter *e)
+{
+    if (!is_pruning(e->g)) return;
+    write_line(&e->w, "//   pruning     %s", pruned_text(e->arena, e->g, "\n//               "));
 }
 
 // Returns the number of steps that are copies to or from host memory, not
@@ -125,7 +132,7 @@ void emit_banner(Emitter *e)
 {
     Writer *w = &e->w;
     const char *cublas = e->uses_library ? " -lcublas" : "";
-    write_line(w, "// %s.cu - %s `%s`, written by cnnc 0.1.", e->net,
+    write_line(w, "// %s.cu - %s `%s`, written by cnnc " CNNC_VERSION ".", e->net,
                e->in->train ? "a trainer of" : "inference with", e->g->name);
     write_line(w, "//");
     write_line(w, "//   made by     %s", in_comment(e, e->in->command_line));
@@ -133,6 +140,7 @@ void emit_banner(Emitter *e)
                e->in->with_main ? "" : "-c ", e->net,
                e->in->with_main ? cublas : "");
     parameters(e);
+    pruning(e);
     programs(e);
     budget(e);
     quote_program(e);

@@ -19,6 +19,7 @@ typedef struct EmitInput {
     const Plan  *train_plan, *eval_plan, *infer_plan;
     const char  *command_line;  // as typed, without directories
     bool         with_main;     // append the trainer program
+    bool         with_trace;    // which can time the launches of a training step
     const char  *header_name;   // #include this; NULL: declare in place
     const char  *prefix;        // of all symbols and macros; NULL: the net's name
     const TensorFile *weights;  // all that the net keeps, as constants; NULL: none

@@ -12,6 +12,10 @@ const char *const declared_chunks[] = {"net_status", "net_setting", "net_error",
                                        "CUstream_st", "cublasContext", "net_context",
                                        "net_tensor", NULL};
 
+// Raised when a caller of an emitted file must be changed or compiled again: a struct, a signature
+// or a constant differs.  The test interface.abi compares headers with those of this number.
+enum { INTERFACE_ABI = 1 };
+
 static void define(Emitter *e, const char *name, const char *value)
 {
     write_line(&e->w, "#define %s_%s %s", e->upper, name, value);
@@ -31,6 +35,8 @@ static void emit_macros(Emitter *e)
     WeightCount count = count_weights(e->g);
     if (in->train && in->eval_plan->arena_bytes > bytes)
         bytes = in->eval_plan->arena_bytes;
+    write_line(&e->w, "// Changes with the interface: structs, signatures and constants that every caller sees.");
+    define_bytes(e, "INTERFACE_ABI", INTERFACE_ABI);
     write_line(&e->w, "// The arena of init; that of inference alone; the state at its start, and its beginning that");
     write_line(&e->w, "// inference reads: header, parameters, and running statistics from STATISTICS_OFFSET on.");
     define_bytes(e, "ARENA_BYTES", bytes);
@@ -50,6 +56,12 @@ static void emit_macros(Emitter *e)
     define_bytes(e, "TRAINS", in->train != NULL);
     define(e, "STATE_HASH", arena_print(arena, "0x%016" PRIx64 "u", state_hash(e->g)));
     define(e, "PARAMS_HASH", arena_print(arena, "0x%016" PRIx64 "u", params_hash(e->g)));
+    if (has_half_weights(e->g)) {
+        write_line(&e->w, "// A file that trains has these; import takes and rounds its state.");
+        define_bytes(e, "F32_PARAMS_BYTES", f32_params_bytes(e->g));
+        define(e, "F32_PARAMS_HASH",
+               arena_print(arena, "0x%016" PRIx64 "u", f32_params_hash(e->g)));
+    }
     define(e, "PLAN_HASH", arena_print(arena, "0x%016" PRIx64 "u", plan_hash(plan)));
     define(e, "LEARNING_RATE",
            in->train ? arena_print(arena, "%.17g", e->g->training.optimizer_attr[0].f) : "0.0");
@@ -101,6 +113,7 @@ Figures figures_of(Emitter *e)
         bool alone = k == 1 && f.losses == 1;
         figure->name = alone ? "loss" : n->name;
         figure->op = n->op->name;
+        figure->rises = n->op->gradient == NULL;
         figure->field = alone ? "loss" : names_take(fields, identifier(e, n->name), k);
         figure->weight =
             names_take(fields, arena_print(e->arena, "%s_weight", figure->field), k);
@@ -159,6 +172,8 @@ static void declare_rest(Emitter *e)
     if (!e->in->train) {
         write_line(w, "// import and attach also take the first bytes of the state of a file that trains, where its");
         write_line(w, "// PARAMS_HASH is the same: it is not where training keeps averages to infer from.");
+        if (has_half_weights(e->g))
+            write_line(w, "// import takes those with F32_PARAMS_HASH too, of F32_PARAMS_BYTES, and rounds weights.");
     }
     write_line(w, "int %s_export(%s_context *c, void *state, size_t bytes);", net, net);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes);", net, net);

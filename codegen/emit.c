@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "../ir/base/version.h"
+#include "../ir/dtype.h"
 #include "chunks.h"
 #include "emitter.h"
 
@@ -98,15 +100,17 @@ static uint64_t mix_number(uint64_t hash, int64_t number)
 }
 
 // Returns the FNV-1a hash of names, types and shapes of values whose kind belongs.
-static uint64_t hash_values(const Graph *g, const char *begin,
+// Parameters of 8 or 16 bits count as of the type `weight`.
+static uint64_t hash_values(const Graph *g, const char *begin, DType weight,
                             bool (*belongs)(Kind kind))
 {
     uint64_t hash = mix_text(UINT64_C(14695981039346656037), begin);
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
         if (!belongs(value->kind)) continue;
+        bool is_small = value->kind == PARAM && value->dtype != g->real;
         hash = mix_text(hash, value->name);
-        hash = mix_text(hash, dtype_names[value->dtype]);
+        hash = mix_text(hash, dtype_names[is_small ? weight : value->dtype]);
         for (int i = 0; i < value->shape.rank; i++)
             hash = mix_number(hash, value->shape.dim[i]);
     }
@@ -115,15 +119,51 @@ static uint64_t hash_values(const Graph *g, const char *begin,
 
 uint64_t state_hash(const Graph *g)
 {
-    return hash_values(g, g->training.optimizer ? g->training.optimizer->name : "", is_persistent);
+    return hash_values(g, g->training.optimizer ? g->training.optimizer->name : "", g->weight,
+                       is_persistent);
+}
+
+// The weights count as of the type `weight` where they are not f32.
+static uint64_t hash_params(const Graph *g, DType weight)
+{
+    bool averages = g->mode == TRAIN && g->training.average != 0;
+    uint64_t hash = hash_values(g, averages ? "averages" : "", weight, is_weight);
+    // The header's size determines the offset of the parameters.
+    return mix_number(hash, value_bytes(&g->values[g->header]));
 }
 
 uint64_t params_hash(const Graph *g)
 {
-    bool averages = g->mode == TRAIN && g->training.average != 0;
-    uint64_t hash = hash_values(g, averages ? "averages" : "", is_weight);
-    // The header's size determines the offset of the parameters.
-    return mix_number(hash, value_bytes(&g->values[g->header]));
+    return hash_params(g, g->weight);
+}
+
+uint64_t f32_params_hash(const Graph *g)
+{
+    return hash_params(g, g->real);
+}
+
+bool has_small_weights(const Graph *g)
+{
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == PARAM && g->values[v].dtype != g->real) return true;
+    return false;
+}
+
+bool has_half_weights(const Graph *g)
+{
+    return is_half(g->weight) && has_small_weights(g);
+}
+
+int64_t f32_params_bytes(const Graph *g)
+{
+    int64_t bytes = value_bytes(&g->values[g->header]);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        Value value = g->values[v];
+        if (!is_weight(value.kind)) continue;
+        value.dtype = g->real;
+        bytes += padded(value_bytes(&value));
+    }
+    return bytes;
 }
 
 int64_t statistics_offset(const Graph *g)
@@ -161,7 +201,7 @@ uint64_t plan_hash(const Plan *plan)
 static void emit_preamble(Emitter *e)
 {
     Writer *w = &e->w;
-    const char **names = NEW_ARRAY(e->arena, e->step_count + 6, const char *);
+    const char **names = NEW_ARRAY(e->arena, e->step_count + 7, const char *);
     int count = 0;
     for (int i = 0; i < e->step_count; i++) names[count++] = e->launches[i].kernel;
     names[count++] = "net_init";
@@ -169,7 +209,8 @@ static void emit_preamble(Emitter *e)
     names[count++] = e->uses_library ? "PRODUCT" : "STEP";
     if (e->host.events > 0) names[count++] = "COPY";
     if (e->in->with_main) names[count++] = "trainer_main";
-    if (e->g->map != e->g->real) names[count++] = c_type(e, e->g->map);
+    if (e->in->with_trace) names[count++] = "mark_launch";
+    if (is_half(e->g->map)) names[count++] = c_type(e, e->g->map);
     print_includes(e, names, count);
     if (e->in->header_name) {
         write_line(w, "#include \"%s\"", e->in->header_name);
@@ -203,6 +244,7 @@ void emit_cuda(const EmitInput *in, FILE *out)
     if (e.g->diag->error_count > 0) return;
     emit_banner(&e);
     emit_preamble(&e);
+    if (in->with_main) print_chunk(&e, "LaunchMarks");
     open_namespace(&e);
     emit_memory(&e);
     emit_kernels(&e);
@@ -218,7 +260,7 @@ void emit_header(const EmitInput *in, FILE *out)
     Writer *w = &e.w;
     make_launches(&e);
     w->width = 80;
-    write_line(w, "// %s - the interface of `%s`, written by cnnc 0.1.",
+    write_line(w, "// %s - the interface of `%s`, written by cnnc " CNNC_VERSION ".",
                in->header_name ? in->header_name : "header", e.g->name);
     write_line(w, "#ifndef %s_H", e.upper);
     write_line(w, "#define %s_H", e.upper);

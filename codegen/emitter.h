@@ -4,6 +4,7 @@
 #ifndef CNNC_EMITTER_H
 #define CNNC_EMITTER_H
 
+#include "../ir/families/prune.h"
 #include "../ir/gpu/offload.h"
 #include "../ir/gpu/gemm_tile.h"
 #include "codegen.h"
@@ -160,6 +161,13 @@ void emit_program(Emitter *e);          // the trainer, --main
 uint64_t state_hash(const Graph *g);
 // Returns the hash of the values that inference reads.  Averages in place of parameters change it.
 uint64_t params_hash(const Graph *g);
+// True if parameters are stored in 8 or 16 bits, in a file that only infers.
+bool has_small_weights(const Graph *g);
+// True if they have 16 bits.  Then a file that trains has these bytes of header, parameters and
+// statistics, and this PARAMS_HASH.
+bool has_half_weights(const Graph *g);
+int64_t f32_params_bytes(const Graph *g);
+uint64_t f32_params_hash(const Graph *g);
 // Returns the bytes of the state up to the end of the last parameter or statistic, header included.
 int64_t params_bytes(const Graph *g);
 // Returns the offset of the first running statistic; params_bytes if there is none.

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../ir/dtype.h"
 #include "work.h"
 
 // Prints the rows of the weights of a kind, and adds their starts to inits.
@@ -66,27 +67,41 @@ static void emit_averages_table(Emitter *e)
     write_blank(&e->w);
 }
 
+static void emit_half_weight(Emitter *e)
+{
+    const char *type = stored_name(e->g->weight);
+    if (is_half(e->g->weight)) print_chunk(e, type);
+    write_line(&e->w, "// HalfWeight: the storage type of weights with two dimensions and more.");
+    write_line(&e->w, "using HalfWeight = %s;", type);
+    write_blank(&e->w);
+    skip_chunk(e, "HalfWeight");
+}
+
 // Prints <net>_begin, which sets the parameters to the net's initial values.
 static void emit_begin(Emitter *e)
 {
     Writer *w = &e->w;
+    bool small = has_small_weights(e->g);
+    const char *draw = small ? "net_draw_mixed_parameters" : "net_draw_parameters";
+    const char *turn = small ? "net_make_halves_orthogonal" : "net_make_orthogonal";
     bool orthogonal = begins_as(e->g, INIT_ORTHOGONAL);
     bool averages = begins_as(e->g, INIT_COPY);
+    if (small) emit_half_weight(e);
     if (!orthogonal && !averages) {
-        static const ChunkEdit alone[] = {{"net_draw_parameters", "net_begin"}, {0, 0}};
-        print_chunk_edited(e, "net_draw_parameters", alone);
+        const ChunkEdit alone[] = {{draw, "net_begin"}, {0, 0}};
+        print_chunk_edited(e, draw, alone);
         return;
     }
-    print_chunk(e, "net_draw_parameters");
-    if (orthogonal) print_chunk(e, "net_make_orthogonal");
+    print_chunk(e, draw);
+    if (orthogonal) print_chunk(e, turn);
     if (averages) {
         emit_averages_table(e);
         print_chunk(e, "net_start_averages");
     }
     write_line(w, "static int %s_begin(%s_context *c, uint64_t seed)", e->net, e->net);
     write_line(w, "{");
-    write_line(w, "    TRY(%s_draw_parameters(c, seed));", e->net);
-    if (orthogonal) write_line(w, "    TRY(%s_make_orthogonal(c));", e->net);
+    write_line(w, "    TRY(%s%s(c, seed));", e->net, draw + 3);
+    if (orthogonal) write_line(w, "    TRY(%s%s(c));", e->net, turn + 3);
     if (averages) write_line(w, "    TRY(%s_start_averages(c));", e->net);
     write_line(w, "    return %s_OK;", e->upper);
     write_line(w, "}");
@@ -268,17 +283,24 @@ static void emit_metrics(Emitter *e)
     write_blank(w);
 }
 
-// A state holds no gradient sums, so import discards the accumulated gradients.
+// A state holds no gradient sums, so import discards the accumulated gradients.  With weights of 16
+// bits, it takes those of a file that trains, too.
 static void emit_import(Emitter *e)
 {
     Writer *w = &e->w;
-    if (!counts_late(e)) {
+    bool halves = has_half_weights(e->g);
+    if (!counts_late(e) && !halves) {
         print_chunk(e, "net_import");
         return;
     }
     // This chunk becomes a part of the file's own import.
     static const ChunkEdit edits[] = {{"int net_import", "static int net_take_state"}, {0, 0}};
     print_chunk_edited(e, "net_import", edits);
+    if (halves) {
+        static const ChunkEdit name[] = {{"net_import_any", "net_import"}, {0, 0}};
+        print_chunk_edited(e, "net_import_any", name);
+        return;
+    }
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes)", e->net, e->net);
     write_line(w, "{");
     write_line(w, "    TRY(%s_take_state(c, state, bytes));", e->net);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../ir/dtype.h"
 #include "emitter.h"
 
 // Returns the remark on a buffer that aliases another; "" for others.
@@ -48,7 +49,8 @@ typedef struct Moments {
 static const char *moment_name(const Graph *g, ValueId v)
 {
     const Value *moment = &g->values[v];
-    if (moment->kind != STATE || moment->state_of == NONE || moment->init.kind == INIT_COPY)
+    if (moment->kind != STATE || moment->state_of == NONE || moment->init.kind == INIT_COPY ||
+        is_pruned_bits(g, v))
         return NULL;
     const char *owner = g->values[moment->state_of].name;
     size_t length = strlen(owner);
@@ -203,7 +205,7 @@ void emit_memory(Emitter *e)
     write_blank(w);
     write_line(w, "typedef %s real;", e->g->real == F64 ? "double" : "float");
     write_blank(w);
-    if (e->g->map != e->g->real) print_chunk(e, c_type(e, e->g->map));
+    if (is_half(e->g->map)) print_chunk(e, c_type(e, e->g->map));
     emit_header_room(e);
     print_chunk(e, "Place");
     print_chunk(e, "Arena");

@@ -16,7 +16,7 @@ Ports ports_of(const Graph *g)
 const char *host_type(DType dtype)
 {
     static const char *const types[DTYPE_COUNT] = {"float", "double", "f16", "bf16", "int32_t",
-                                                   "uint8_t"};
+                                                   "uint8_t", "int8_t"};
     return types[dtype];
 }
 

@@ -31,9 +31,11 @@ int64_t main_batch(const Graph *g);
 void emit_wrappers(Emitter *e);
 
 // A loss or metric: the names of its layer, its operator and its two fields in the struct of
-// figures, mean and weight.
+// figures, mean and weight.  It rises if more is better: only operators without a gradient, which
+// can't be losses, are scores.
 typedef struct Figure {
     const char *name, *op, *field, *weight;
+    bool rises;
 } Figure;
 
 // The net's figures, losses first, in the order of the header's sums. A single loss has the name

@@ -11,37 +11,21 @@
 
 // ---- tables of tensors -----------------------------------------------------------
 
-// Returns the label that a loss ignores, or -1.  A plain loss, in which each label counts, has no
-// attributes and lacks its last operand.
-static int64_t ignored_by(const Node *n)
+// Returns the use of an input as InputUse of the trainer names it.  A loss of boxes reads boxes and
+// the classes of their objects; a target that is no label belongs to logits.
+static const char *input_use(const Graph *g, ValueId v)
 {
-    if (n->operands[n->operand_count - 1] == NONE) return -1;
-    for (int i = 0; n->op->attrs && n->op->attrs[i].name; i++)
-        if (!strcmp(n->op->attrs[i].name, "ignore")) return n->attr[i].i;
-    return -1;
-}
-
-static bool reads(const Node *n, ValueId v)
-{
-    for (int k = 0; k < n->operand_count; k++)
-        if (n->operands[k] == v) return true;
-    return false;
-}
-
-// Returns the label value that means "no class": the ignore value on which all losses that read the
-// label agree, or -1.
-static int64_t ignored_label(const Graph *g, ValueId v)
-{
-    int64_t ignored = -1;
-    bool is_read = false;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (!n->op || !makes_loss(g, n) || !reads(n, v)) continue;
-        if (is_read && ignored_by(n) != ignored) return -1;
-        ignored = ignored_by(n);
-        is_read = true;
+        if (!n->op || !makes_loss(g, n) || !is_operand(n, v)) continue;
+        if (operand_named(n, "boxes") == v) return "USE_BOXES";
+        if (g->values[v].classes)
+            return operand_called(n, "boxes") != NONE ? "USE_KINDS" : "USE_OTHER";
+        if (operand_called(n, "logits") != NONE && n->operands[1] == v &&
+            g->values[v].shape.rank == 2)
+            return "USE_TARGET";
     }
-    return g->values[v].classes ? ignored : -1;
+    return "USE_OTHER";
 }
 
 // Prints one row of a table.  Inputs and outputs have the batch of the trainer's training step.  A
@@ -55,11 +39,14 @@ static void tensor_row(Emitter *e, const Program *p, ValueId v, bool batched)
         resized.name = arena_print(e->arena, "d.%s", p->g->values[value->gradient_of].name);
     bool infers = value->kind == INPUT &&
                   input_number(e->in->infer, value->name) != NONE;
-    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 ", %d, %" PRId64 "},",
+    int64_t ignored = ignored_label(p->g, v);
+    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 ", %d, %s, %s},",
                value->name, dtype_names[value->dtype], value->shape.rank,
                dims_text(e, value->shape, ", "),
                p->place[v], value_bytes(value), value->classes, infers,
-               ignored_label(p->g, v));
+               ignored == NO_LABEL ? "NO_LABEL" :
+                   arena_print(e->arena, "%" PRId64, ignored),
+               value->kind == INPUT ? input_use(p->g, v) : "USE_OTHER");
 }
 
 static int table(Emitter *e, const Program *p, const char *name,
@@ -67,7 +54,7 @@ static int table(Emitter *e, const Program *p, const char *name,
 {
     write_line(&e->w, "static const NetTensor %s[] = {", name);
     for (int i = 0; i < count; i++) tensor_row(e, p, values[i], batched);
-    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0, -1},");
+    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0, NO_LABEL, USE_OTHER},");
     write_line(&e->w, "};");
     write_blank(&e->w);
     return count;
@@ -114,9 +101,9 @@ static void inferred_table(Emitter *e, const Program *p)
 
 // ---- the state's sections ----------------------------------------------------------
 
-enum { SECTIONS = 6 };
+enum { SECTIONS = 7 };
 static const char *const section_names[SECTIONS] = {
-    "header", "parameters", "statistics", "metrics", "optimizer", "averages"};
+    "header", "parameters", "statistics", "metrics", "optimizer", "averages", "masks"};
 
 static int section_of(const Graph *g, ValueId v)
 {
@@ -124,6 +111,7 @@ static int section_of(const Graph *g, ValueId v)
     if (v == g->header) return 0;
     if (value->kind != STATE) return value->kind == PARAM ? 1 : 2;
     if (value->state_of == NONE) return 3;
+    if (is_pruned_bits(g, v)) return 6;
     return value->init.kind == INIT_COPY ? 5 : 4;
 }
 
@@ -277,14 +265,31 @@ static void emit_figures(Emitter *e)
     write_blank(w);
 }
 
-// Prints the figures' names, losses before metrics: layer and operator of each.
+// Prints the figures' names, losses before metrics: layer, operator and better direction of each.
 static void emit_figure_names(Emitter *e, const Figures *f)
 {
-    const char *items[MAX_FIGURES] = {"{0, 0}"};
+    const char *items[MAX_FIGURES] = {"{0, 0, 0}"};
     for (int i = 0; i < f->count; i++)
-        items[i] = arena_print(e->arena, "{\"%s\", \"%s\"}", f->at[i].name, f->at[i].op);
+        items[i] = arena_print(e->arena, "{\"%s\", \"%s\", %s}", f->at[i].name, f->at[i].op,
+                               f->at[i].rises ? "true" : "false");
     write_list(&e->w, "static const NetFigure main_figure_names[] = {", items,
                f->count ? f->count : 1, "};");
+    write_blank(&e->w);
+}
+
+// Prints the table of a training step's launches, for --trace.
+static void emit_launches(Emitter *e)
+{
+    const Plan *plan = e->program[0].plan;
+    const int64_t *live = plan_live(e->arena, plan);
+    write_line(&e->w, "static const NetLaunch main_launches[] = {");
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        write_line(&e->w, "    {\"%s\", \"%s\", %d, %" PRId64 ", %" PRId64 ", %" PRId64 "},",
+                   step->name, phase_names[step->phase], (int)step->line, step->moved, step->flops,
+                   live[i]);
+    }
+    write_line(&e->w, "};");
     write_blank(&e->w);
 }
 
@@ -303,6 +308,7 @@ static void emit_descriptor(Emitter *e)
     Figures f = figures_of(e);
     emit_figure_names(e, &f);
     int sections = sections_table(e);
+    if (e->in->with_trace) emit_launches(e);
     bool averages = trains && e->g->training.average != 0;
     if (averages) inferred_table(e, first);
     const char *batch = arena_print(e->arena, e->g->training.accumulate > 1
@@ -326,6 +332,9 @@ static void emit_descriptor(Emitter *e)
     graph_print_training(e->g, w->out);
     fputs("\",\n", w->out);
     write_line(w, "    %s,", e->in->weights ? "true" : "false");
+    write_line(w, "    \"%s\", %s,", is_pruning(e->g) ? pruned_text(e->arena, e->g, " ") : "",
+               e->in->with_trace ? "main_launches, &launch_marks" : "0, 0");
+    write_line(w, "    %" PRId64 ",", e->host.bytes);
     write_line(w, "};");
     write_blank(w);
 }

@@ -53,8 +53,8 @@ static void check_ports(const Graph *g)
     }
 }
 
-// Sets p->named for the values that the file names: arguments, and values that the interface and
-// the trainer read.
+// Sets p->named for the values that the file names: arguments, and values that the interface, the
+// trainer and other programs of the file read.  Evaluation may read scales that training does not.
 static void mark_named(Emitter *e, Program *p)
 {
     p->named = NEW_ARRAY(e->arena, p->g->value_count, bool);
@@ -62,7 +62,8 @@ static void mark_named(Emitter *e, Program *p)
         const Value *value = &p->g->values[v];
         p->named[v] = value->kind == INPUT || is_weight(value->kind) ||
                       value->output || value->init.kind == INIT_COPY ||
-                      (e->in->with_main && value->kind == STATE && v != p->g->header);
+                      (value->kind == STATE && v != p->g->header &&
+                       (e->in->with_main || value->state_of == NONE));
     }
     for (int i = 0; i < p->plan->step_count; i++) {
         const Launch *l = &e->launches[p->first_step + i];
@@ -202,6 +203,13 @@ void emit_shapes(Emitter *e, const int *steps, int count)
 
 // ---- section 3: a step -----------------------------------------------------------------
 
+// A step that --trace times: `TRY(mark_launch(c, 4));` before and after it.
+static void emit_mark(Emitter *e, const Program *p, int step)
+{
+    if (e->in->with_trace && p->g->mode == TRAIN)
+        write_line(&e->w, "TRY(mark_launch(c, %d));", step);
+}
+
 static void emit_step(Emitter *e, const Program *p, int step)
 {
     const Launch *l = &e->launches[step];
@@ -335,7 +343,9 @@ static void emit_run(Emitter *e, const Program *p, const Run *run)
         const Node *maker = pooled_maker(p->g, n);
         if (maker != NULL) cite(e, p, maker, before);
         cite(e, p, n, maker != NULL ? maker : before);
+        emit_mark(e, p, p->first_step + i);
         emit_step(e, p, p->first_step + i);
+        emit_mark(e, p, p->first_step + i);
         before = n;
     }
     w->indent = 4;
@@ -411,6 +421,7 @@ void emit_steps(Emitter *e)
     write_section(&e->w, 3, "steps");
     emit_step_lines(e);
     print_chunk(e, "STEP");
+    if (e->in->with_trace) print_chunk(e, "mark_launch");
     if (e->uses_library) print_chunk(e, "PRODUCT");
     if (e->host.events > 0) print_chunk(e, "COPY");
     for (int i = 0; i < e->step_count; i++)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../ir/dtype.h"
 #include "emitter.h"
 
 // A string of bytes: compilers read it ten times as fast as a list of numbers.
@@ -37,13 +38,16 @@ static void print_byte(Bytes *b, unsigned char byte)
 }
 
 // Prints the bytes of a number, as the net stores it; hosts are little-endian.
-static void print_number(Bytes *b, double number, DType real)
+static void print_number(Bytes *b, double number, DType type)
 {
     unsigned char bytes[sizeof number];
-    float rounded = (float)number;
-    if (real == F64) memcpy(bytes, &number, sizeof number);
-    else memcpy(bytes, &rounded, sizeof rounded);
-    for (int64_t i = 0; i < dtype_bytes(real); i++) print_byte(b, bytes[i]);
+    float single = (float)number;
+    uint16_t half = half_bits(type, number);
+    if (type == F64) memcpy(bytes, &number, sizeof number);
+    else if (type == I8) bytes[0] = (unsigned char)(int8_t)number;
+    else if (is_half(type)) memcpy(bytes, &half, sizeof half);
+    else memcpy(bytes, &single, sizeof single);
+    for (int64_t i = 0; i < dtype_bytes(type); i++) print_byte(b, bytes[i]);
 }
 
 static void print_weights(Emitter *e, Kind kind)
@@ -54,7 +58,7 @@ static void print_weights(Emitter *e, Kind kind)
         if (value->kind != kind) continue;
         const Tensor *t = tensors_find(e->in->weights, value->name);
         write_line(&e->w, "    // %s", value->name);
-        for (int64_t i = 0; i < t->count; i++) print_number(&b, t->data[i], e->g->real);
+        for (int64_t i = 0; i < t->count; i++) print_number(&b, t->data[i], value->dtype);
         end_line(&b);
     }
 }

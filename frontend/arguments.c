@@ -53,7 +53,8 @@ static int call_slots(const Op *op, Slot *slots)
 bool makes_params(const Op *op)
 {
     const char *made = strchr(op->operands, '[');
-    return made != NULL && strncmp(made, "[header]", 8) != 0;
+    return op->flags & LAYER && made != NULL &&
+           strncmp(made, "[header]", 8) != 0;
 }
 
 const Arg *call_argument(const Expr *call, const char *name)
@@ -98,14 +99,13 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
     static const char *const wants[] = {
         "an integer", "a number", "true or false", "dimensions (3 or 3x5)",
         "same, valid, 1, 1x2 or 0x1x2x3", "a word", "a list",
-        "a word or a number",
+        "a word or a number", "an integer or none",
     };
     const char *is = datum.kind != DIMS ? kind_words[datum.kind]
         : arena_print(w->r->g->arena, "%d dimensions", datum.count);
     bool is_quoted = datum.kind == TEXT &&
         is_word_of(datum.text, spec->type == ARG_PADDING ? "same|valid" :
-                   spec->type == ARG_WORD || spec->type == ARG_INIT
-                       ? spec->fallback : "");
+                   takes_words(spec) ? spec->fallback : "");
     error(w->r->diag, pos, is_quoted
           ? "%s is %s, and this is %s; leave the quotes out: %s"
           : "%s is %s, and this is %s", spec->name, wants[spec->type], is,
@@ -214,6 +214,14 @@ static bool bind_init(Binding *w, const ArgSpec *spec, ArgValue *value,
     return bind_word(w, spec, value, datum);
 }
 
+static bool bind_label(Binding *w, const ArgSpec *spec, ArgValue *value,
+                       Datum datum)
+{
+    value->i = NO_LABEL;
+    return datum.kind == WORD ? bind_word(w, spec, value, datum)
+                              : bind_int(w, spec, value, datum);
+}
+
 // Converts and checks a value by its ArgType; reports errors.
 static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
                        Datum datum)
@@ -221,7 +229,7 @@ static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
     static bool (*const bind[])(Binding *, const ArgSpec *, ArgValue *,
                                 Datum) = {
         bind_int, bind_float, bind_bool, bind_dims, bind_dims, bind_word,
-        bind_list, bind_init,
+        bind_list, bind_init, bind_label,
     };
     return bind[spec->type](w, spec, value, datum);
 }
@@ -325,16 +333,20 @@ static void bind_by_position(Binding *w, Pos pos, Datum datum)
     }
 }
 
-// Every operator has the argument "name", and one with parameters "train".
+// Every operator has the argument "name", and one with parameters "train" and
+// "weights".
 static void unknown_argument(Binding *w, const Arg *arg)
 {
     const Op *op = w->b->op;
-    const char *names[MAX_ARGS + 2];
+    const char *names[MAX_ARGS + 3];
     int count = spec_count(op);
 
     for (int k = 0; k < count; k++) names[k] = op->args[k].name;
     names[count++] = "name";
-    if (makes_params(op)) names[count++] = "train";
+    if (makes_params(op)) {
+        names[count++] = "train";
+        names[count++] = "weights";
+    }
     const char *near = foreign_argument(arg->name);
     if (spec_called(op, near) == NULL)
         near = nearest_name(arg->name, names, count);
@@ -410,14 +422,16 @@ static bool is_activation(Binding *w, const Arg *arg)
     return true;
 }
 
-// True for the argument `train` (freeze.c), an error if there is nothing to
-// train.
-static bool is_part(Binding *w, const Arg *arg)
+// True for the arguments `train` (freeze.c) and `weights` (share_weights.c), an
+// error if there are no parameters.
+static bool is_of_params(Binding *w, const Arg *arg)
 {
     const Op *op = w->b->op;
-    if (arg != train_argument(w->call)) return false;
+    bool trains = arg == train_argument(w->call);
+    if (!trains && arg != weights_argument(w->call, NULL)) return false;
     if (makes_params(op)) return true;
-    error(w->r->diag, arg->name_pos, "%s has no parameters to train", op->name);
+    error(w->r->diag, arg->name_pos, "%s has no parameters to %s", op->name,
+          trains ? "train" : "share");
     w->ok = false;
     return true;
 }
@@ -454,7 +468,7 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         if (arg == name_argument(call)) continue;
-        if (is_part(&w, arg)) continue;
+        if (is_of_params(&w, arg)) continue;
         if (is_activation(&w, arg)) continue;
         expect_word(r, arg->value, spec_called(b->op, arg->name));
         Datum datum = evaluate(r, arg->value);

@@ -43,11 +43,20 @@ Datum call_operator(Resolver *r, const Expr *call, const Op *op,
     b.name = name_layer(r, call, op->name);
     if (b.name == NULL) return no_datum();
     const char *outer = r->part, *part = part_of_call(r, call);
-    if (part == NULL) return no_datum();
+    Claim *claim = makes_params(op)
+        ? claim_weights(r, call, b.name, op, NULL) : NULL;
+    if (part == NULL || (claim == NULL && makes_params(op))) return no_datum();
+    int32_t layers = r->claims.layers;
+    b.weights = claim != NULL ? weights_of(claim) : NULL;
     r->part = part;
-    ValueId result = op->build(&b);
+    ValueId result = build_layer(&b);
     r->part = outer;
-    return tensor_datum(result);
+    if (r->options->flat != NULL && result != NONE)
+        flat_add_call(r->options->flat, &b, part, result);
+    if (claim == NULL) return tensor_datum(result);
+    r->claims.layers++;
+    return check_claim(r, claim, call, layers) ? tensor_datum(result)
+                                               : no_datum();
 }
 
 // Describes where an operator belongs that stands in the wrong place.
@@ -176,7 +185,8 @@ static bool match_arguments(Resolver *r, const Block *block, const Expr *call,
         int k = param_of(block, arg, position);
         position += arg->name == NULL;
         if (k < 0 && (arg == name_argument(call) ||
-                      arg == train_argument(call)))
+                      arg == train_argument(call) ||
+                      arg == weights_argument(call, block)))
             continue;
         Operand operand = { evaluate(r, arg->value), arg->pos };
         if (k < 0) {
@@ -257,7 +267,7 @@ static Datum call_block(Resolver *r, const Block *block, const Expr *call,
     Scope *scope = NEW(r->arena, Scope);
 
     scope->block = block;
-    scope->prefix = "";
+    scope->prefix = scope->weights = "";
 
     if (r->depth >= MAX_DEPTH) {
         error(r->diag, call->pos, "blocks call each other more than %d deep",
@@ -273,8 +283,14 @@ static Datum call_block(Resolver *r, const Block *block, const Expr *call,
     if (name == NULL || part == NULL ||
         !count_steps(r, call->pos, STEPS_OF_BLOCK))
         return no_datum();
+    Claim *claim = claim_weights(r, call, name, NULL, block);
+    if (claim == NULL) return no_datum();
     scope->prefix = arena_print(r->arena, "%s.", name);
-    return run_block(r, scope, call, part);
+    share_with_block(scope, r->arena, claim);
+    int32_t layers = r->claims.layers;
+    Datum result = run_block(r, scope, call, part);
+    bool sound = result.kind != POISON && check_claim(r, claim, call, layers);
+    return sound ? result : no_datum();
 }
 
 // ---- all calls --------------------------------------------------------------
@@ -303,5 +319,7 @@ Datum evaluate_call(Resolver *r, const Expr *call, const Operand *threaded)
         error(r->diag, call->pos, "operators work in a net, not here");
         return no_datum();
     }
-    return call_operator(r, call, op, threaded, threaded != NULL);
+    return is_combining(op, call, threaded)
+        ? call_combining(r, call, op, threaded)
+        : call_operator(r, call, op, threaded, threaded != NULL);
 }

@@ -16,9 +16,12 @@ static bool check_number(const Node *n, const Launch *l, double f,
 {
     DType real = l->g->real;
     if (can_hold(real, f)) return true;
-    error(l->g->diag, n->pos, "%s computes with a %s of %.9g here, which is "
-          "too %s for %s: numbers other than 0 are from %.9g to %.9g",
-          n->op->name, label != NULL ? label : "number", f,
+    // The positions of a graph as text are in another file; this one is named.
+    const Pos start = { .file = 0, .line = 1, .column = 1, .length = 1 };
+    error(l->g->diag, n->pos.file == NONE ? start : n->pos,
+          "%s computes with a %s of %.9g here, which is too %s for %s: "
+          "numbers other than 0 are from %.9g to %.9g", n->op->name,
+          label != NULL ? label : "number", f,
           fabs(f) < 1 ? "small" : "large", real_name(real), least_normal(real),
           largest_normal(real));
     return false;

@@ -5,6 +5,7 @@
 
 #include "../ir/gpu/gpu_model.h"
 #include "ast.h"
+#include "flat_program.h"
 
 typedef struct FrontendOptions {
     Mode         mode;
@@ -17,6 +18,7 @@ typedef struct FrontendOptions {
     DType        real;          // F32 or F64
     DType        map;           // F16 or BF16: the storage type of maps; else
                                 // equal to real
+    bool         calibrates;    // of int8: the program that finds the scales
     bool         tf32;          // GEMMs round operands to TF32
     const char **defines;       // NAME=V, from -D
     int          define_count;
@@ -24,6 +26,8 @@ typedef struct FrontendOptions {
     int          freeze_count;
     bool         keep_gradients;
     const Gpu   *gpu;           // of --gpu; NULL: the default
+    FlatProgram *flat;          // gets the calls and constants; NULL: nothing
+                                // wants them
 } FrontendOptions;
 
 // Returns the tree of the file at path and its included files.  NULL if path
@@ -33,6 +37,10 @@ Ast *parse_file(Arena *arena, Diag *diag, const char *path, const char **why);
 // Returns the forward graph; loss and metrics are absent in mode infer.  NULL
 // after errors.
 Graph *resolve(const Ast *ast, const FrontendOptions *options);
+
+// resolve.c: the types of inputs.
+enum { INPUT_TYPES = 4 };
+extern const char *const input_types[INPUT_TYPES];
 
 // microbatch_mixing.c: true if a layer or loss of the net needs all samples of
 // a training step at once.

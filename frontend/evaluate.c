@@ -44,9 +44,10 @@ void expect_word(Resolver *r, const Expr *expr, const ArgSpec *spec)
     if (spec == NULL) return;
     if (spec->type == ARG_PADDING)
         r->words = "same, valid, 1, 1x2 or 0x1x2x3";
-    else if (spec->type == ARG_WORD || spec->type == ARG_INIT)
-        r->words = arena_print(r->arena, spec->type == ARG_INIT
-                               ? "a number or one of %s" : "one of %s",
+    else if (takes_words(spec))
+        r->words = arena_print(r->arena, spec->type == ARG_WORD ? "one of %s"
+                               : spec->type == ARG_INIT
+                               ? "a number or one of %s" : "an integer or %s",
                                spec->fallback);
     else
         return;
@@ -96,12 +97,12 @@ static Datum evaluate_name(Resolver *r, const Expr *expr)
 
 // ---- arithmetic -------------------------------------------------------------
 
-static bool is_number(Datum a)
+bool is_number(Datum a)
 {
     return a.kind == INT || a.kind == FLOAT;
 }
 
-static double as_float(Datum a)
+double as_float(Datum a)
 {
     return a.kind == INT ? (double)a.i : a.f;
 }
@@ -218,50 +219,6 @@ static Datum compare_order(const Expr *expr, Datum a, Datum b)
     }
 }
 
-// A sum of two values is the operator add; the other signs likewise.
-static Datum combine_values(Resolver *r, const Expr *expr, const Op *op,
-                            Datum a, Datum b)
-{
-    Operand sides[] = { { a, expr->left->pos }, { b, expr->right->pos } };
-    return call_operator(r, expr, op, sides, 2);
-}
-
-// Multiplies a value by a number with the operator scale.
-static Datum scale_value(Resolver *r, const Expr *expr, Datum value, Pos pos,
-                         double factor)
-{
-    Expr *number = NEW(r->arena, Expr), *call = NEW(r->arena, Expr);
-    Arg *arg = NEW(r->arena, Arg);
-    Operand operand = { value, pos };
-
-    *number = (Expr){ .kind = EXPR_FLOAT, .pos = expr->pos, .f = factor };
-    *arg = (Arg){ .pos = expr->pos, .value = number };
-    *call = (Expr){ .kind = EXPR_CALL, .pos = expr->pos, .text = "scale",
-                    .args = arg };
-    return call_operator(r, call, find_op("scale", 5), &operand, 1);
-}
-
-// Combines a value and a number: x * 2, 2 * x, x / 2.
-static Datum combine_with_number(Resolver *r, const Expr *expr, Datum a,
-                                 Datum b)
-{
-    bool first = a.kind == TENSOR;
-    double number = as_float(first ? b : a);
-
-    if (expr->sign == SIGN_DIV && first && number == 0)
-        return divide(r, expr, int_datum(1), b);
-    if (expr->sign == SIGN_DIV && first)
-        return scale_value(r, expr, a, expr->left->pos, 1 / number);
-    if (expr->sign == SIGN_MUL)
-        return scale_value(r, expr, first ? a : b,
-                           (first ? expr->left : expr->right)->pos, number);
-    error(r->diag, expr->pos, expr->sign == SIGN_DIV
-          ? "a number can't be divided by a value of the net"
-          : "a number can't be added to a value of the net or taken from it; "
-            "*, / and sums of values are allowed");
-    return no_datum();
-}
-
 // Returns the operator that a sign means between values, or NULL.
 static const Op *op_of_sign(Sign sign)
 {
@@ -289,11 +246,10 @@ static Datum evaluate_binary(Resolver *r, const Expr *expr)
     if (expr->sign == SIGN_EQ || expr->sign == SIGN_NE)
         return compare_equal(r, expr, a, b);
     const Op *op = op_of_sign(expr->sign);
-    if (op != NULL && a.kind == TENSOR && b.kind == TENSOR)
-        return combine_values(r, expr, op, a, b);
-    if (op != NULL && ((a.kind == TENSOR && is_number(b)) ||
-                       (b.kind == TENSOR && is_number(a))))
-        return combine_with_number(r, expr, a, b);
+    if (op != NULL && can_combine(a, b)) {
+        Operand sides[] = { { a, expr->left->pos }, { b, expr->right->pos } };
+        return combine(r, expr, op, sides);
+    }
     if (!is_number(a) || !is_number(b)) {
         error(r->diag, is_number(a) ? expr->right->pos : expr->left->pos,
               "a number is needed here, and this is %s",
@@ -312,8 +268,10 @@ static Datum evaluate_unary(Resolver *r, const Expr *expr)
     }
     Datum a = evaluate(r, expr->left);
     if (a.kind == POISON) return a;
-    if (a.kind == TENSOR)
-        return scale_value(r, expr, a, expr->left->pos, -1);
+    if (a.kind == TENSOR) {
+        Operand negated = { a, expr->left->pos };
+        return negate(r, expr, &negated);
+    }
     if (!is_number(a)) {
         error(r->diag, expr->left->pos,
               "a number is needed here, and this is %s", kind_words[a.kind]);

@@ -2,6 +2,7 @@
 // that is not part of a program, such as -D and defaults of tables.
 #include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +73,7 @@ static bool is_word(const char *text)
     for (int i = 0; i < OP_COUNT; i++)
         for (const ArgSpec *arg = ops[i]->args;
              arg != NULL && arg->name != NULL; arg++)
-            if ((arg->type == ARG_WORD || arg->type == ARG_INIT) &&
-                is_word_of(text, arg->fallback))
+            if (takes_words(arg) && is_word_of(text, arg->fallback))
                 return true;
     return false;
 }
@@ -105,4 +105,38 @@ bool datum_of_text(const char *text, Datum *datum)
     bool is_tiny = fabs(datum->f) < DBL_MIN &&
                    strcspn(text, "123456789") < strcspn(text, "eE");
     return *end == '\0' && isfinite(datum->f) && !is_tiny;
+}
+
+static const char *text_of_list(Arena *arena, const List *list)
+{
+    const char *text = "";
+    for (int i = 0; i < list->count; i++)
+        text = arena_print(arena, "%s%s%.17g", text, i ? ", " : "",
+                           list->at[i]);
+    return arena_print(arena, "[%s]", text);
+}
+
+static const char *text_of_dims(Arena *arena, const Datum *datum)
+{
+    const char *text = "";
+    for (int i = 0; i < datum->count; i++)
+        text = arena_print(arena, "%s%s%" PRId64, text, i ? "x" : "",
+                           datum->dim[i]);
+    return text;
+}
+
+const char *text_of_datum(Arena *arena, Datum datum)
+{
+    switch (datum.kind) {
+    case INT:   return arena_print(arena, "%" PRId64, datum.i);
+    case FLOAT: return arena_print(arena, "%.17g", datum.f);
+    case BOOL:  return datum.i ? "true" : "false";
+    case DIMS:  return text_of_dims(arena, &datum);
+    case WORD:  return datum.text;
+    case TEXT:  return arena_print(arena, "\"%s\"", datum.text);
+    case LIST:  return text_of_list(arena, datum.list);
+    case POISON:
+    case TENSOR: break;
+    }
+    return "";
 }

@@ -144,10 +144,14 @@ void finish_net(Resolver *r)
 {
     check_net(r);
     check_globs(r);
+    check_pruned(r);
+    check_shared(r);
     check_mixing(r);
     if (r->diag->error_count > 0) return;
     build_tally(r);
     mark_outputs(r);
+    if (r->options->flat != NULL)
+        flat_finish(r->options->flat, r->g, r->outputs, r->output_count);
     build_training(r);
     if (r->options->mode == INFER) drop_unneeded(r->g);
 }

@@ -37,8 +37,10 @@ static const Foreign operators[] = {
     { "avgpool2d|averagepool|averagepooling|averagepooling2d|meanpool",
       "write avgpool(2); the stride is the kernel's size unless it is given" },
     { "globalaveragepooling2d|globalaveragepooling|globalavgpool2d|"
-      "globalaveragepool|adaptiveavgpool|adaptiveavgpool2d|gap",
+      "globalaveragepool|gap",
       "write global_avgpool -> flatten" },
+    { "adaptiveavgpool2d|adaptiveaveragepool",
+      "write adaptive_avgpool(7x7), or global_avgpool for 1x1" },
     { "globalmaxpooling2d|globalmaxpooling|globalmaxpool2d|adaptivemaxpool|"
       "adaptivemaxpool2d",
       "write global_maxpool -> flatten" },
@@ -49,36 +51,69 @@ static const Foreign operators[] = {
       "write dropout(0.5), which drops elements; none drops whole channels" },
     { "droppath|stochasticdrop",
       "write stochastic_depth(0.1) on the branch that is added" },
-    { "upsample2d|upsampling|upsampling2d|interpolate|resize|"
-      "upsamplingnearest2d|upsamplingbilinear2d",
+    { "upsample2d|upsampling|upsampling2d|upsamplingnearest2d|"
+      "upsamplingbilinear2d",
       "write upsample(2, mode = bilinear), or mode = nearest, the default" },
+    { "interpolate|resizebilinear|resizenearest",
+      "write resize(513x513, mode = bilinear, align_corners = true), or "
+      "upsample(2) by a whole factor" },
     { "view", "write flatten, or reshape([4, 4, 8]), without the batch" },
     { "stopgradient|stop_gradient|stopbackward|no_grad|blockgrad",
       "write x -> detach; to freeze layers, give them train = none" },
     { "cat|concatenate", "write concat(a, b), along the channels" },
     { "zeropad|zeropad2d|zeropadding|zeropadding2d", "write pad(1)" },
+    { "reflectionpad2d|reflectionpad|mirrorpad",
+      "write pad(1, mode = reflect)" },
+    { "replicationpad2d|replicationpad", "write pad(1, mode = edge)" },
+    { "circularpad2d", "write pad(1, mode = wrap)" },
+    { "permute|swapaxes|moveaxis",
+      "write transpose([2, 0, 1]), the axes of a sample from 0" },
+    { "localresponsenorm|localresponsenormalization",
+      "write lrn(5, alpha = 0.0001, beta = 0.75, k = 1)" },
+    { "clip|clipbyvalue|hardtanh", "write clamp(low = -1, high = 1)" },
+    { "power|pow", "write square, sqrt, exp or log" },
+    { "negative|neg", "write -x" },
+    { "plus|addconstant", "write x + 1" },
     { "cropping2d|centercrop", "write crop(1)" },
     { "multiply", "write a * b, or mul(a, b)" },
     { "subtract", "write a - b, or sub(a, b)" },
     { "divide", "write a / b, or div(a, b)" },
     { "rescaling", "write scale(1/255)" },
     { "activation", "write the activation itself: relu" },
-    { "logsoftmax", "leave it out: softmax_cross_entropy takes logits" },
-    { "crossentropy|crossentropyloss|nllloss|sparsecategoricalcrossentropy|"
-      "categoricalcrossentropy|softmaxcrossentropywithlogits",
+    { "crossentropy|crossentropyloss|sparsecategoricalcrossentropy",
       "write loss softmax_cross_entropy(logits, label), which applies "
       "softmax" },
+    { "categoricalcrossentropy|softmaxcrossentropywithlogits|"
+      "softtargetcrossentropy",
+      "write loss softmax_cross_entropy(logits, target), which applies "
+      "softmax; target is f32[10], a probability of each class" },
+    { "nllloss|negativeloglikelihood",
+      "write loss nll(logits -> log_softmax, label), or the same as "
+      "softmax_cross_entropy(logits, label)" },
+    { "kldiv|kldivloss|kldivergence|kullbackleiblerdivergence|kld",
+      "write loss softmax_cross_entropy(logits, target), which lacks the "
+      "entropy of target alone, so that the gradient is the same" },
+    { "sigmoidfocalloss|focalloss|binaryfocalcrossentropy",
+      "write loss focal(logits, target, alpha = 0.25, gamma = 2), which "
+      "applies a sigmoid" },
     { "bce|bceloss|bcewithlogits|bcewithlogitsloss|sigmoidcrossentropy|"
       "binarycrossentropywithlogits|binarycrossentropyloss",
       "write loss binary_cross_entropy(logits, target), which applies a "
       "sigmoid" },
     { "mseloss|meansquarederror|l2loss", "write loss mse(prediction, target)" },
-    { "l1loss|huber|huberloss|smoothl1loss",
-      "write loss smooth_l1(prediction, target, beta = 1)" },
+    { "smoothl1loss", "write loss smooth_l1(prediction, target, beta = 1)" },
+    { "huber|huberloss",
+      "write loss smooth_l1(prediction, target, beta = 2, weight = 2) for a "
+      "delta of 2" },
     { "diceloss|softdice",
       "write loss dice(logits, target), which applies sigmoid" },
-    { "mae|l1", "write metric mean_absolute_error(prediction, target)" },
+    { "mae|l1|l1loss",
+      "write mean_absolute_error(prediction, target), a loss or a metric" },
     { "miou|meaniou|iou", "write metric mean_iou(logits, label)" },
+    { "truepositiverate|sensitivity", "write metric recall(logits, label)" },
+    { "f1score|fbeta|fbetascore|fscore", "write metric f1(logits, label)" },
+    { "auroc|rocauc|rocaucscore|areaundercurve",
+      "write metric auc(logits, label)" },
     { "topkaccuracy|topkcategoricalaccuracy|top5|"
       "sparsetopkcategoricalaccuracy",
       "write metric top_k(logits, label, k = 5)" },
@@ -90,6 +125,10 @@ static const Foreign operators[] = {
     { "onecyclelr", "write one_cycle(steps = 10000)" },
     { "polynomiallr|polynomialdecay|linearlr",
       "write polynomial(steps = 10000)" },
+    { "fakequantize|fakequant|quantstub|dequantstub|quantizelinear|"
+      "dequantizelinear|quantizeannotatelayer|quantizewrapper",
+      "write quantize = int8(delay = 2000) in the train section, which rounds "
+      "the maps and weights of all layers" },
     { NULL, NULL },
 };
 
@@ -107,7 +146,8 @@ static const Foreign arguments[] = {
     { "kernelinitializer|initializer|weightinit", "init" },
     { "numgroups|group", "groups" },
     { "scalefactor", "factor" },
-    { "ignoreindex", "ignore" },
+    { "ignoreindex|ignoreclass", "ignore" },
+    { "labelsmooth|smoothing", "label_smoothing" },
     { "learningrate", "lr" },
     { NULL, NULL },
 };

@@ -67,11 +67,6 @@ static Datum run_width(Resolver *r, const Expr *call, int count,
 
 // ---- of numbers -------------------------------------------------------------
 
-static double as_float(Datum datum)
-{
-    return datum.kind == INT ? (double)datum.i : datum.f;
-}
-
 // Returns the smallest or largest number, the first of equals, with its type.
 static Datum choose(Resolver *r, const Expr *call, int count,
                     const Datum *datum, bool largest)

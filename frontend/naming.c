@@ -118,16 +118,33 @@ static const char *numbered(Resolver *r, Table *last, const char *stem,
     }
 }
 
+// Returns the length of the word at the start of text; 0 if there is none.
+static size_t word_length(const char *text)
+{
+    static const char letters[] = "0123456789"
+                                  "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    return strspn(text, letters + strlen("0123456789")) > 0
+        ? strspn(text, letters) : 0;
+}
+
+// True for a word, or words with dots between them: layers in blocks have such
+// names.
 static bool is_name(const char *text)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    size_t length = strspn(text, letters);
-    if (length == 0) return false;
-    while (text[length] != '\0' && (strchr(letters, text[length]) != NULL ||
-           strchr("0123456789", text[length]) != NULL))
-        length++;
-    return text[length] == '\0';
+    for (;; text++) {
+        size_t length = word_length(text);
+        text += length;
+        if (length == 0 || *text != '.') return length > 0 && *text == '\0';
+    }
+}
+
+bool check_name(Resolver *r, Pos pos, const char *name)
+{
+    if (is_name(name)) return true;
+    error(r->diag, pos, "a name is made of letters, digits and _, and begins "
+          "with no digit; a dot may be between two");
+    return false;
 }
 
 // Returns the name given by name = "stem", or NULL after an error.  A repeated
@@ -136,12 +153,8 @@ static const char *given_name(Resolver *r, const Expr *call, const Arg *arg)
 {
     Datum datum = evaluate_as(r, arg->value, TEXT, "a name is");
 
-    if (datum.kind == POISON) return NULL;
-    if (!is_name(datum.text)) {
-        error(r->diag, arg->value->pos, "a name is made of letters, digits "
-              "and _, and begins with no digit");
+    if (datum.kind == POISON || !check_name(r, arg->value->pos, datum.text))
         return NULL;
-    }
     const Expr *other = table_find(&r->scope->layers, datum.text);
     if (other == call) return numbered(r, &r->scope->repeated, datum.text, 2);
     if (other != NULL) {
@@ -184,7 +197,8 @@ static const char *layer_word(const Resolver *r, NodeId def)
 }
 
 // conv1 names the last value of its statement.  The value of the layer conv1
-// itself is then renamed to conv1.conv.
+// itself is then renamed to conv1.conv.  The name that the last value had
+// before is free for a later one.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name)
 {
     Graph *g = r->g;
@@ -198,6 +212,7 @@ void name_result(Resolver *r, ValueId value, ValueId first, const char *name)
                                       layer_word(r, def));
         g->values[v].name = names_take(g->value_names, own, v);
     }
+    names_release(g->value_names, g->values[value].name);
     // The value with this name may have been renamed above.
     ValueId holder = names_find(g->value_names, full, strlen(full));
     g->values[value].name =

@@ -59,6 +59,15 @@ void add_rates(Resolver *r, const Stmt *stmt)
     }
 }
 
+void add_pruned(Resolver *r, const Arg *of, Pos call)
+{
+    const char *text = of == NULL ? "*"
+        : glob_of(r, of, "of is a list of names in quotes, as in \"conv*\"");
+    Pos pos = of == NULL ? call : of->value->pos;
+    if (text != NULL)
+        add_glob(r, &r->prune, (Glob){ text, pos, 1, false });
+}
+
 const Glob *matching_glob(Globs *globs, const char *path)
 {
     const Glob *last = NULL;

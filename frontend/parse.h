@@ -54,6 +54,10 @@ void forget_brackets(Parse *p);
 // The keywords that can begin a statement, for fix-its.
 extern const char *const keywords[];
 extern const int keyword_count;
+// The other words of the scanner, for grammars of editors: word i, or NULL
+// after the last.
+const char *sign_word(int i);
+const char *truth_word(int i);
 
 // parse.c
 void include_file(Parse *p, const char *path, Pos pos);

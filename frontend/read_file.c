@@ -86,11 +86,12 @@ const char *read_text(Arena *arena, const char *path, size_t most,
     return t.bytes + mark;
 }
 
-const char *read_named_text(Arena *arena, const char *path, size_t *length)
+const char *read_named_text(Diag *diag, Arena *arena, const char *path,
+                            size_t *length)
 {
     const char *why;
     const char *text = read_text(arena, path, MOST_TEXT, length, &why);
     if (text == NULL)
-        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, why);
+        command_message(diag, MESSAGE_ERROR, "can't read '%s': %s", path, why);
     return text;
 }

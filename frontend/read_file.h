@@ -3,7 +3,7 @@
 #define CNNC_READ_FILE_H
 
 #include <stddef.h>
-#include "../ir/base/arena.h"
+#include "../ir/base/diag.h"
 
 // Limit in bytes for a program with all its included files, and for any other
 // text.
@@ -15,8 +15,9 @@ enum { MOST_TEXT = 64 << 20 };
 // read, with the reason in *why.
 const char *read_text(Arena *arena, const char *path, size_t most,
                       size_t *length, const char **why);
-// Reads a file of the command line, within MOST_TEXT.  Prints errors on
-// standard error.
-const char *read_named_text(Arena *arena, const char *path, size_t *length);
+// Reads a file of the command line, within MOST_TEXT, into arena.  Reports
+// errors to diag, without counting them.
+const char *read_named_text(Diag *diag, Arena *arena, const char *path,
+                            size_t *length);
 
 #endif

@@ -69,6 +69,9 @@ static void read_constants(Resolver *r)
         Datum datum = text != NULL ? define_datum(r, text)
                                    : evaluate(r, s->value);
         set_variable(r, s->name, s->pos, datum);
+        if (r->options->flat != NULL)
+            flat_add_constant(r->options->flat, s->name,
+                              text_of_datum(r->arena, datum));
     }
     check_defines(r);
 }
@@ -115,15 +118,16 @@ static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
     return id;
 }
 
+const char *const input_types[INPUT_TYPES] = { "f32", "u8", "i32", "class" };
+
 // Makes an input; f32 means the precision's real type.
 static ValueId new_input(Resolver *r, const Stmt *stmt)
 {
-    static const char *const types[] = { "f32", "u8", "i32", "class" };
     const DType dtypes[] = { r->g->real, U8, I32 };
     Shape shape = input_shape(r, stmt);
 
     for (int i = 0; i < 3; i++) {
-        if (strcmp(stmt->type, types[i]) != 0) continue;
+        if (strcmp(stmt->type, input_types[i]) != 0) continue;
         warn_of_layout(r, stmt, shape);
         return shape.rank == 0 ? NONE
             : graph_value(r->g, stmt->name, INPUT, dtypes[i], shape, stmt->pos);
@@ -131,7 +135,7 @@ static ValueId new_input(Resolver *r, const Stmt *stmt)
     if (strcmp(stmt->type, "class") == 0)
         return shape.rank == 0 ? NONE : labels(r, stmt, shape);
     const char *near = foreign_type(stmt->type);
-    if (near == NULL) near = nearest_name(stmt->type, types, 4);
+    if (near == NULL) near = nearest_name(stmt->type, input_types, INPUT_TYPES);
     error(r->diag, stmt->type_pos, "there is no type '%s'; inputs are f32, u8, "
           "i32 or class", stmt->type);
     if (near != NULL) fixit(r->diag, stmt->type_pos, near);
@@ -180,11 +184,18 @@ static void run_output(Resolver *r, const Stmt *stmt)
     Graph *g = r->g;
 
     if (datum.kind == POISON) return;
-    if (is_view_of_input(g, datum.value)) {
-        bool itself = g->values[datum.value].def == NONE;
-        error(r->diag, stmt->pos, "'%s' is %s input; an output is computed",
-              stmt->name, itself ? "an" : "only a view of an");
+    if (find_variable(r, stmt->name)->is_input) {
+        error(r->diag, stmt->pos, "'%s' is an input; an output is computed",
+              stmt->name);
         return;
+    }
+    // An output has bytes of its own, even where nothing computes it.
+    if (is_view_of_input(g, datum.value)) {
+        Operand view = { datum, stmt->pos };
+        r->layer_call = NULL;
+        datum = copy_value(r, &name, &view);
+        if (datum.kind == POISON) return;
+        name_result(r, datum.value, view.datum.value, stmt->name);
     }
     for (int32_t i = 0; i < r->output_count; i++)
         if (r->outputs[i] == datum.value) {
@@ -346,7 +357,7 @@ void run_body(Resolver *r, const Body *body)
 static void run_net(Resolver *r)
 {
     const Block *net = r->ast->net;
-    Scope scope = { .prefix = "", .block = net };
+    Scope scope = { .prefix = "", .weights = "", .block = net };
 
     r->scope = &scope;
     run_body(r, &net->body);
@@ -381,7 +392,10 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
     }
     r.g = graph_new(ast->arena, ast->diag, ast->net->name, options->mode, 1,
                     options->real);
-    if (is_half(options->map)) r.g->map = options->map;
+    if (is_half(options->map) || options->map == I8) r.g->map = options->map;
+    r.g->calibrates = options->calibrates;
+    // No step trains the weights of a file that only infers.
+    if (options->mode == INFER && !options->calibrates) r.g->weight = r.g->map;
     r.g->tf32 = options->tf32;
     r.g->training.keep_gradients = options->keep_gradients;
     read_constants(&r);

@@ -7,6 +7,7 @@
 #include "ast.h"
 #include "compile.h"
 #include "param_globs.h"
+#include "parameters.h"
 
 // The kinds of expression values.
 typedef enum DatumKind {
@@ -41,6 +42,8 @@ typedef struct Variable {
 // scope of their own.
 typedef struct Scope {
     const char  *prefix;        // of its layers: "" or "basic_2."
+    const char  *weights;       // of their parameters: the prefix, or that of
+    bool         shares;        // the block's `weights`, which it then shares
     const Block *block;
     Table        variables;     // Variable
     Table        layers;        // Expr: the call of each layer name
@@ -61,6 +64,7 @@ struct Resolver {
     Table        constants;     // Variable
     const char  *layer;         // the name for the next layer, or NULL
     const Expr  *layer_call;    // the call that gets it
+    Claims       claims;        // names of parameters
     Table        broken;        // blocks in which errors were reported
     Variable   **inputs;
     int32_t      input_count, input_capacity;
@@ -79,7 +83,8 @@ struct Resolver {
     Pos          scale_interval_pos;
     const char  *part;          // of the running block's parameters that are
                                 // trained: the word of `train`
-    Globs        freeze, rate;  // of the train section, and of --freeze
+    Globs        freeze, rate, prune;   // of the train section, and of
+                                // --freeze
     const Expr  *word;          // an argument that may be a word, or NULL
     const char  *words, *words_for;     // the words allowed; its name
 };
@@ -101,6 +106,8 @@ Datum bool_datum(bool b);
 Datum tensor_datum(ValueId value);
 // Reads 3, 1e-3, true, 3x3, same or [] from -D or from a default in a table.
 bool datum_of_text(const char *text, Datum *datum);
+// Returns a number, dimensions, a word, a string or a list in the language.
+const char *text_of_datum(Arena *arena, Datum datum);
 // True if word is in words, which are separated by |.
 bool is_word_of(const char *word, const char *words);
 
@@ -158,18 +165,28 @@ const Arg *name_argument(const Expr *call);
 // True if an operator makes parameters.
 bool makes_params(const Op *op);
 
-// ---- freeze.c: parameters that are not trained ------------------------------
+// ---- combine.c: operators between values, or a value and a number -----------
 
-// Returns the call's argument train = ..., or NULL.
-const Arg *train_argument(const Expr *call);
-// Returns the word of a call's argument `train`, or that of the block around
-// it.  NULL after an error.
-const char *part_of_call(Resolver *r, const Expr *call);
-// For Build.freezes.
-bool freezes(Build *b, const char *path, bool of_norm);
+bool is_number(Datum a);
+// Returns a number as a float.
+double as_float(Datum a);
+// True if one is a value of the net, and the other a value or a number.
+bool can_combine(Datum a, Datum b);
+// Combines two that can_combine accepts, as op does.
+Datum combine(Resolver *r, const Expr *expr, const Op *op,
+              const Operand *sides);
+Datum negate(Resolver *r, const Expr *expr, const Operand *value);
+// Makes a launch that copies the value, as real numbers.
+Datum copy_value(Resolver *r, const Expr *expr, const Operand *value);
+// True for a call that gives an operator of two operands two data by position.
+bool is_combining(const Op *op, const Expr *call, const Operand *threaded);
+Datum call_combining(Resolver *r, const Expr *call, const Op *op,
+                     const Operand *threaded);
 
 // ---- naming.c ---------------------------------------------------------------
 
+// True if name is a word; otherwise reports at pos the form of a name.
+bool check_name(Resolver *r, Pos pos, const char *name);
 // Returns the full name of the layer that a call of `what` makes.
 const char *name_layer(Resolver *r, const Expr *call, const char *what);
 // Returns the call in an assigned expression that takes the variable's name, or

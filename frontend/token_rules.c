@@ -25,6 +25,17 @@ static const int keyword_tokens[] = {
 };
 const int keyword_count = sizeof keywords / sizeof keywords[0];
 
+const char *sign_word(int i)
+{
+    static const char *const signs[] = { "as", "and", "or", "not" };
+    return i < (int)(sizeof signs / sizeof *signs) ? signs[i] : NULL;
+}
+
+const char *truth_word(int i)
+{
+    return i == 0 ? "true" : i == 1 ? "false" : NULL;
+}
+
 static bool is_one_of(int kind, const char *characters)
 {
     return kind > 0 && kind < 128 && strchr(characters, kind) != NULL;

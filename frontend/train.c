@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "../ir/families/loss_scale.h"
+#include "../ir/families/prune.h"
 #include "resolve.h"
 
 enum { MAX_EPOCHS = 1000000000 };
@@ -155,6 +156,14 @@ static const struct Setting {
     { "rate", FACTORS, add_rates, "factors of the learning rate for "
       "parameters whose names match; the last that matches counts, as in "
       "\"logits.*\": 10" },
+    { "prune", ONE, set_prune, "the kernels' weights of least magnitude "
+      "become 0: polynomial(final, begin, end, every = 100, initial = 0, "
+      "power = 3, of = \"*\"), or constant(final, begin, end = none, "
+      "every = 100, of = \"*\").  The training steps begin, begin + every, "
+      "... up to end make new masks of the kernels whose names match; of = "
+      "\"conv*\", \"dense*\" is a list" },
+    { "quantize", ONE, set_quantize, "maps and weights are rounded as "
+      "--precision int8 stores them: int8(delay = 0, average = 0.99)" },
     { "decay", ONE, set_decay, "the parameters of weight_decay: all, or "
       "weights, which excludes biases and norms" },
     { "clip_value", ONE, set_clip_value, "each element of a gradient is "
@@ -307,10 +316,21 @@ static void add_state(Graph *g, ValueId param, const char *name, Init init)
     g->values[state].init = init;
 }
 
-// Adds the optimizer's states for each parameter in order, then the averages:
-// training and evaluation share the layout.
-static void build_states(Graph *g)
+// Adds <param>.pruned, a bit for each weight.
+static void add_bits(Graph *g, ValueId param)
 {
+    const Value *value = &g->values[param];
+    const char *path = arena_print(g->arena, "%s.pruned", value->name);
+    ValueId bits = graph_value(g, path, STATE, U8, shape_of_bits(value->shape),
+                               value->pos);
+    g->values[bits].state_of = param;
+}
+
+// Adds the optimizer's states for each parameter in order, then the averages,
+// then the bits: training and evaluation share the layout.
+static void build_states(Resolver *r)
+{
+    Graph *g = r->g;
     ValueId count = g->value_count;
 
     for (ValueId v = 0; v < count; v++)
@@ -322,10 +342,24 @@ static void build_states(Graph *g)
     for (ValueId v = 0; v < count && g->training.average != 0; v++)
         if (is_trained(&g->values[v]))
             add_state(g, v, "average", (Init){ INIT_COPY, 1 });
+    for (ValueId v = 0; v < count; v++)
+        if (is_pruned(r, v)) add_bits(g, v);
 }
 
-// Adds <param>.sum, where the gradients of several batches accumulate.  With
-// `ghost`, running statistics accumulate too.
+// Adds <param>.sum, where the gradients of several batches accumulate.
+static void add_sum(Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    ValueId sum = graph_value(
+        g, arena_print(g->arena, "%s.sum", value->name), GRADIENT, g->real,
+        value->shape, value->pos);
+    g->values[sum].persistent = true;
+    g->values[sum].gradient_of = v;
+}
+
+// Adds the sums of parameters.  With `ghost`, running statistics accumulate
+// too: those of several layers have a sum for each, since a step moves them by
+// each layer's.
 static void build_sums(Graph *g, bool ghost)
 {
     ValueId count = g->value_count;
@@ -333,12 +367,8 @@ static void build_sums(Graph *g, bool ghost)
     for (ValueId v = 0; v < count; v++) {
         const Value *value = &g->values[v];
         bool moves = value->kind == STATISTIC && !value->frozen && ghost;
-        if (!is_trained(value) && !moves) continue;
-        ValueId sum = graph_value(
-            g, arena_print(g->arena, "%s.sum", value->name), GRADIENT, g->real,
-            value->shape, value->pos);
-        g->values[sum].persistent = true;
-        g->values[sum].gradient_of = v;
+        int32_t sums = moves ? value->movers : is_trained(value);
+        for (int32_t k = 0; k < sums; k++) add_sum(g, v);
     }
 }
 
@@ -376,6 +406,7 @@ static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
     op->build(&b);
     if (r->g->mode != INFER) return op;
     r->g->training.optimizer_states = 0;
+    r->g->training.prune = NULL;
     return NULL;
 }
 
@@ -392,7 +423,7 @@ void build_training(Resolver *r)
         g->training.schedule_pos = r->schedule->pos;
     if (r->diag->error_count > 0 || g->training.optimizer == NULL) return;
     choose_decay(r);
-    build_states(g);
+    build_states(r);
     if (is_accumulating(g)) build_sums(g, r->options->ghost);
     if (g->mode == EVAL) read_averages(g);
 }

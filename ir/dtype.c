@@ -4,12 +4,12 @@
 #include "dtype.h"
 
 const char *const dtype_names[DTYPE_COUNT] = {
-    "f32", "f64", "f16", "bf16", "i32", "u8",
+    "f32", "f64", "f16", "bf16", "i32", "u8", "i8",
 };
 
 int dtype_bytes(DType dtype)
 {
-    static const int bytes[DTYPE_COUNT] = { 4, 8, 2, 2, 4, 1 };
+    static const int bytes[DTYPE_COUNT] = { 4, 8, 2, 2, 4, 1, 1 };
     return bytes[dtype];
 }
 
@@ -45,6 +45,11 @@ bool can_hold(DType real, double x)
            (size >= least_normal(real) && size <= largest_normal(real));
 }
 
+bool has_reals(const Value *value)
+{
+    return is_real(value->dtype) || value->scale != NONE;
+}
+
 // Returns the digits of the significand (IEEE 754, 3.6): binary16 has 11,
 // bfloat16 has 8.
 static int half_digits(DType dtype)
@@ -56,7 +61,7 @@ const char *stored_name(DType dtype)
 {
     static const char *const names[DTYPE_COUNT] = {
         [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
-        [F16] = "f16", [BF16] = "bf16",
+        [I8] = "int8_t", [F16] = "f16", [BF16] = "bf16",
     };
     return names[dtype];
 }
@@ -74,6 +79,28 @@ double rounded(DType dtype, double x)
     int unit = (exponent < least ? least : exponent) - half_digits(dtype);
     double near = ldexp(nearbyint(ldexp(x, -unit)), unit);
     return fabs(near) < ldexp(1, most) ? near : copysign(INFINITY, x);
+}
+
+double nearest_integer(DType dtype, double x, double scale)
+{
+    double least = dtype == U8 ? 0 : -127, most = dtype == U8 ? 255 : 127;
+    double near = nearbyint(x * (double)(float)(1 / scale));
+    return fmin(fmax(near, least), most) * scale;
+}
+
+uint16_t half_bits(DType dtype, double x)
+{
+    if (!is_half(dtype)) return 0;
+    int digits = half_digits(dtype) - 1, range = dtype == F16 ? 0x1F : 0xFF;
+    int least = 2 - range / 2, exponent, sign = signbit(x) ? 0x8000 : 0;
+    double near = fabs(rounded(dtype, x));
+    if (isnan(x)) return (uint16_t)(sign | range << digits | 1 << (digits - 1));
+    if (isinf(near)) return (uint16_t)(sign | range << digits);
+    frexp(near, &exponent);
+    if (near == 0 || exponent < least) exponent = least;
+    // The bit above the fraction is 0 in a subnormal number.
+    int units = (int)ldexp(near, digits + 1 - exponent);
+    return (uint16_t)(sign | (((exponent - least) << digits) + units));
 }
 
 static bool all_take(const char *list, int count, const ValueId *ids, ValueId v)

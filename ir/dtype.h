@@ -9,9 +9,17 @@
 bool is_half(DType dtype);
 // True for types of real numbers.
 bool is_real(DType dtype);
+// True for values of real numbers: also integers with a scale.
+bool has_reals(const Value *value);
 // Returns x as stored: in 16 bits rounded to nearest even, infinite past the
 // largest number; otherwise x.  NaN stays NaN.
 double rounded(DType dtype, double x);
+// Returns the multiple of scale nearest to x, ties to even, whose integer is of
+// type U8, or I8 from -127 on.  Multiplies by the float 1 / scale.
+double nearest_integer(DType dtype, double x, double scale);
+// Returns the bits of rounded(dtype, x) for a type of 16 bits (IEEE 754, 3.4);
+// 0 for other types.
+uint16_t half_bits(DType dtype, double x);
 // The smallest and largest positive normal numbers of F32 or F64, and "float"
 // or "double".
 double least_normal(DType real);

@@ -26,21 +26,27 @@ typedef struct Found {
     int      count;
 } Found;
 
+static void add_read(const Node *n, ValueId v, Found *found)
+{
+    int i = 0;
+    while (i < found->count && found->reads[i] != v) i++;
+    if (v == NONE || i < found->count) return;
+    if (found->count == MAX_READS)
+        bug("%s reads more than %d values", n->name, MAX_READS);
+    found->reads[found->count++] = v;
+}
+
 static void find_reads(const Graph *g, const Node *n, Found *found)
 {
     for (int32_t k = 0; k < n->operand_count; k++) {
         ValueId v = n->operands[k];
-        int i = 0;
         if (v == NONE) continue;
         if (!is_stored(g, v)) {
             find_reads(g, &g->nodes[g->values[v].def], found);
             continue;
         }
-        while (i < found->count && found->reads[i] != v) i++;
-        if (i < found->count) continue;
-        if (found->count == MAX_READS)
-            bug("%s reads more than %d values", n->name, MAX_READS);
-        found->reads[found->count++] = v;
+        add_read(n, v, found);
+        add_read(n, g->values[v].scale, found);
     }
 }
 
@@ -101,6 +107,10 @@ int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS])
 int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS])
 {
     Found found = { .reads = reads };
-    if (!n->fused_load) find_reads(g, n, &found);
+    if (n->fused_load) return 0;
+    find_reads(g, n, &found);
+    for (int32_t k = 0; k < n->result_count; k++)
+        if (n->results[k] != NONE)
+            add_read(n, g->values[n->results[k]].scale, &found);
     return found.count;
 }

@@ -161,7 +161,7 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
     g->name = arena_copy(arena, name, strlen(name));
     g->mode = mode;
     g->batch = batch;
-    g->real = g->map = real;
+    g->real = g->map = g->weight = real;
     g->value_names = names_new(arena, 0);
     g->node_names = names_new(arena, 0);
     g->header = graph_value(g, "header", STATE, U8,
@@ -210,8 +210,8 @@ Value plain_value(Kind kind)
     return (Value){
         .kind = kind, .persistent = is_persistent(kind),
         .def = NONE, .gradient_of = NONE, .state_of = NONE,
-        .recompute_of = NONE, .rate_factor = 1, .first = NONE, .last = NONE,
-        .alias_of = NONE, .offset = NONE,
+        .recompute_of = NONE, .scale = NONE, .rate_factor = 1,
+        .first = NONE, .last = NONE, .alias_of = NONE, .offset = NONE,
     };
 }
 
@@ -426,6 +426,7 @@ static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
         moved.gradient_of = renumber(value, moved.gradient_of);
         moved.state_of = renumber(value, moved.state_of);
         moved.recompute_of = renumber(value, moved.recompute_of);
+        moved.scale = renumber(value, moved.scale);
         moved.alias_of = renumber(value, moved.alias_of);
         // A lifetime shrinks to its remaining nodes.
         if (moved.first != NONE) moved.first = node[moved.first];
@@ -457,6 +458,16 @@ void graph_reorder(Graph *g, const NodeId *order)
             if (n->results[r] != NONE) g->values[n->results[r]].def = i;
     }
     arena_free(arena);
+}
+
+void graph_move_last(Graph *g, NodeId first, NodeId to)
+{
+    NodeId *order = NEW_ARRAY(g->arena, g->node_count, NodeId), at = 0;
+    if (first == g->node_count) return;
+    for (NodeId i = 0; i < to; i++) order[at++] = i;
+    for (NodeId i = first; i < g->node_count; i++) order[at++] = i;
+    for (NodeId i = to; i < first; i++) order[at++] = i;
+    graph_reorder(g, order);
 }
 
 // ---- uses -------------------------------------------------------------------

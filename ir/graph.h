@@ -82,6 +82,8 @@ void graph_compact(Graph *g);
 // Reorders nodes: the new i-th node is the old order[i].  order[node_count]
 // must be a permutation.
 void graph_reorder(Graph *g, const NodeId *order);
+// Moves the nodes from `first` on to before node `to`, which precedes them.
+void graph_move_last(Graph *g, NodeId first, NodeId to);
 
 // The nodes that read each value: those of v are list[start[v]] to
 // list[start[v + 1] - 1], ascending, each once.

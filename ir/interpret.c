@@ -49,16 +49,28 @@ static void copy_view(const Ref *r)
     memcpy(r->out[0], r->in[0], count * sizeof(double));
 }
 
-// Rounds results that are stored in 16 bits.
+// Rounds a value to its storage type.  Rows of a weight have scales; a map has
+// one.
+static void store(const Graph *g, ValueId v, double *const *all)
+{
+    const Value *value = &g->values[v];
+    bool is_scaled = value->scale != NONE && !g->calibrates;
+    int64_t count =
+        is_scaled || is_half(value->dtype) ? elements(value->shape) : 0;
+    int64_t scales =
+        is_scaled ? elements(g->values[value->scale].shape) : 1;
+    for (int64_t i = 0; i < count; i++)
+        all[v][i] = is_scaled ? nearest_integer(
+                                    value->dtype, all[v][i],
+                                    all[value->scale][i / (count / scales)])
+                              : rounded(value->dtype, all[v][i]);
+}
+
 static void store_results(const Ref *r)
 {
-    for (int32_t k = 0; k < r->n->result_count; k++) {
-        if (r->n->results[k] == NONE) continue;
-        const Value *value = &r->g->values[r->n->results[k]];
-        int64_t count = is_half(value->dtype) ? elements(value->shape) : 0;
-        for (int64_t i = 0; i < count; i++)
-            r->out[k][i] = rounded(value->dtype, r->out[k][i]);
-    }
+    for (int32_t k = 0; k < r->n->result_count; k++)
+        if (r->n->results[k] != NONE)
+            store(r->g, r->n->results[k], r->all);
 }
 
 // Runs a node by its reference, which a view may lack.
@@ -96,6 +108,8 @@ void interpret(const Graph *g, Tensors *t, int64_t samples)
         .in = NEW_ARRAY(g->arena, slots, double *),
         .out = NEW_ARRAY(g->arena, slots, double *),
     };
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == PARAM) store(g, v, t->data);
     for (NodeId i = 0; i < g->node_count; i++) {
         r.n = &g->nodes[i];
         if (r.n->op == NULL) continue;

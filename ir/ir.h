@@ -16,7 +16,7 @@ enum { MAX_BATCH = 1 << 24 };   // samples of a training step
 typedef int32_t NodeId;         // index into Graph.nodes, or NONE
 typedef int32_t ValueId;        // index into Graph.values, or NONE
 
-typedef enum DType { F32, F64, F16, BF16, I32, U8, DTYPE_COUNT } DType;
+typedef enum DType { F32, F64, F16, BF16, I32, U8, I8, DTYPE_COUNT } DType;
 
 typedef enum Kind {
     PARAM,                      // trained: persistent
@@ -84,12 +84,12 @@ typedef struct Value {
     Kind    kind;
     bool    persistent;         // keeps its contents between training steps
     bool    output;             // must survive to the last step of the program
-    int32_t output_number;      // 1, 2, ... in the program's order of outputs;
-                                // 0: no output of the program
+    int32_t output_number;      // 1, 2, ... in the program's order; 0: none
     bool    marked;             // a checkpoint: it is kept, and values that
                                 // lead to it are recomputed (--checkpoint)
-    bool    keep_f32;           // float32: it and its gradient have 32 bits
-                                // where maps have 16 (pass lower_precision)
+    bool    keep_f32;           // float32: pass lower_precision leaves it
+    ValueId scale;              // factor of integers; of reals: is measured
+    DType   integer;            // with a scale: U8 or I8
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // the value it is the gradient of, or NONE
@@ -100,7 +100,7 @@ typedef struct Value {
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed, frozen;    // PARAM: weight decay applies; not trained
     double  rate_factor;        // PARAM: its rate is the optimizer's times this
-
+    int32_t movers;             // STATISTIC: layers that move it in training
     int32_t first, last;        // live range in nodes; after liveness
     ValueId alias_of;           // the value whose bytes it aliases, or NONE;
                                 // after share_buffers
@@ -153,16 +153,16 @@ typedef struct Training {
     int         optimizer_states;   // how many of Op.state it keeps
     Pos         optimizer_pos;
     const Op   *schedule;       // of the learning rate; NULL: it is constant
-    Attr        schedule_attr[MAX_ATTRS];
-    Pos         schedule_pos;
+    const Op   *prune;          // makes masks of weights; NULL: there are none
+    Attr        schedule_attr[MAX_ATTRS], prune_attr[MAX_ATTRS];
+    Pos         schedule_pos, prune_pos;
+    const struct Quantize *quantize;    // families/quantize.h, or NULL
     double      clip_value;     // limit of each element of a gradient; 0: none
     double      clip_norm;      // limit of the norm of all gradients; 0: none
-    double      average;        // part of the parameters' averages that stays
-                                // in an update; 0: there are no averages
+    double      average;        // part of averages that stays; 0: none
     double      loss_scale;     // a power of two: gradients carry it as a
                                 // factor until they are applied; 0: none
-    int64_t     loss_scale_interval;    // steps after which a dynamic scale
-                                // doubles; 0: the scale is constant
+    int64_t     loss_scale_interval;    // steps until it doubles; 0: it stays
     int64_t     epochs;         // default of the trainer program
     int64_t     step_batch;     // samples of one call, which takes `batch` at a
                                 // time and sums gradients until the update;
@@ -210,9 +210,10 @@ typedef struct Graph {
     Mode        mode;
     int64_t     batch;
     DType       real;           // of parameters and arithmetic: F32 or F64
-    DType       map;            // storage type of maps after lower_precision:
-                                // real, F16 or BF16
+    DType       map, weight;    // storage types of maps, and of parameters of
+                                // rank 2 and more: real, F16 or BF16
     bool        tf32;           // products round their operands to TF32
+    bool        calibrates;     // launches measure maps, which stay real
     const struct Gpu *gpu;      // the GPU of the time model (gpu_model.h);
                                 // NULL: the default
     uint32_t    facts;
@@ -228,8 +229,7 @@ typedef struct Graph {
     int32_t     written_count;  // NULL: the nodes are in source order
     int64_t     order_peak;     // after schedule: peak of live bytes without
     int64_t     order_bound;    // the state, and a bound of any order, or 0
-    int64_t     arena_bytes, state_bytes;   // after assign_offsets
-    int64_t     max_live_bytes;             // after assign_offsets
+    int64_t     arena_bytes, state_bytes, max_live_bytes;   // assign_offsets
     bool        nameless;       // never shown: names need not be unique
     struct Names *value_names, *node_names; // unique_names.h; NULL: of the
                                             // graph's values and nodes

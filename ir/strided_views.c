@@ -43,7 +43,7 @@ static Sliceable eligible(const Graph *g, ValueId v)
     if (value->def == NONE || value->persistent || value->output ||
         value->output_number != 0 || !is_stored(g, v))
         return NO_SLICE;
-    return is_real(value->dtype) ? OF_ROWS : OF_ONE_ROW;
+    return has_reals(value) ? OF_ROWS : OF_ONE_ROW;
 }
 
 static void meet(Sliceable *may, const Node *n, ValueId v)

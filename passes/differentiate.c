@@ -41,7 +41,7 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
 static void update_statistics(Graph *g, int32_t forward_count)
 {
     for (NodeId i = 0; i < forward_count; i++)
-        if (g->nodes[i].op->update && g->nodes[i].kernel == 0)
+        if (has_update(&g->nodes[i]))
             g->nodes[i].op->update(g, i);
 }
 
@@ -49,6 +49,7 @@ void pass_differentiate(Graph *g, const PassOptions *o)
 {
     (void)o;
     if (g->mode != TRAIN) return;
+    prepend_first_masks(g);
     int32_t value_count = g->value_count, forward_count = g->node_count;
     Uses uses = graph_uses(g);
     Gradient c = {.g = g, .wanted = trained_values(g), .uses = &uses};
@@ -62,4 +63,5 @@ void pass_differentiate(Graph *g, const PassOptions *o)
     if (is_accumulating(g))
         append_accumulation(g, c.d, value_count, statistics);
     append_updates(g, c.d, value_count);
+    place_quantized(g, forward_count);
 }

@@ -16,6 +16,7 @@
 //
 // The pass adds and deletes no values or nodes.  It marks elided copies
 // in_place; later passes treat them like views.
+#include "../ir/gpu/precision.h"
 #include "../ir/strided_views.h"
 #include "pass.h"
 
@@ -170,13 +171,21 @@ static bool is_joined_once(const Node *n, int32_t k)
     return true;
 }
 
-// True if the slice has several rows, or starts at an address that kernels may
-// read several elements from at once.
+// True if a slice of one row starts at an address that kernels may read several
+// elements from at once.  Products of integers read four at once from any row.
 static bool is_aligned(const Trees *t, const Node *n, int32_t k)
 {
-    Slice slice = n->op->kernels[n->kernel].slice(t->g, n, k);
-    int64_t size = dtype_bytes(t->g->values[n->results[0]].dtype);
-    return slice.rows > 1 || slice.start * size % ROW_ALIGNMENT == 0;
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    const Value *values = t->g->values;
+    Slice slice = kernel->slice(t->g, n, k);
+    const Value *joined = &values[n->results[0]];
+    const Value *other = &values[n->operands[k]];
+    if (slice.rows == 1)
+        return slice.start * dtype_bytes(joined->dtype) % ROW_ALIGNMENT == 0;
+    return joined->scale == NONE ||
+           (slice.start % INTEGERS_AT_ONCE == 0 &&
+            elements(joined->shape) / slice.rows % INTEGERS_AT_ONCE == 0 &&
+            elements(other->shape) / slice.rows % INTEGERS_AT_ONCE == 0);
 }
 
 // True if a later launch reads the slice.  Otherwise this copy may be the only

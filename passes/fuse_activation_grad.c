@@ -41,15 +41,28 @@ static void take_masking_kernel(Graph *g, Node *m, ValueId mask)
     m->result_count = 1;
 }
 
+// True if a kernel of m can read this mask: it is stored, or its slot loads.
+static bool reads_mask(const Graph *g, const Node *m, int kernel, ValueId mask)
+{
+    Slot slot[MAX_SLOTS];
+    int count = kernel_slots(kernel_operands(m->op, kernel), slot, MAX_SLOTS);
+    for (int k = 0; k < count; k++)
+        if (slot_is(&slot[k], "mask"))
+            return is_stored(g, mask) || slot[k].loads;
+    return false;
+}
+
 // Sets m's mask if m can take one; returns true if it did.  A library's GEMM
 // (it has a workspace) keeps its kernel, since the other sums in another order.
 static bool give_mask(Graph *g, Node *m, ValueId mask)
 {
     int slot = operand_called(m, "mask");
-    if (slot != NONE && m->operands[slot] == NONE)
+    int masking = m->op->kernels[m->kernel].masking;
+    if (slot != NONE && m->operands[slot] == NONE &&
+        reads_mask(g, m, m->kernel, mask))
         m->operands[slot] = mask;
-    else if (m->op->kernels[m->kernel].masking != 0 &&
-             result_named(m, "workspace") == NONE)
+    else if (masking != 0 && result_named(m, "workspace") == NONE &&
+             reads_mask(g, m, masking, mask))
         take_masking_kernel(g, m, mask);
     else
         return false;

@@ -68,7 +68,7 @@ static Node with_sums(const Graph *g, const Node *n, const Node *sums)
          sums->operand_count - 1);
     list(both.results, &both.result_count, n->results, 1);
     list(both.results, &both.result_count, sums->results, sums->result_count);
-    n->op->kernels[both.kernel].take_sums(&both, sums);
+    n->op->kernels[both.kernel].take(&both, sums);
     return both;
 }
 

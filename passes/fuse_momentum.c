@@ -72,14 +72,15 @@ static void fuse(Graph *g, NodeId i, int kernel, int pairs,
     n->kernel = (int8_t)kernel;
 }
 
-// Removes the gradient from an update's operands.
+// Removes the gradient from an update's operands: the momentum, the header and
+// what follows it move up.
 static void shorten(Graph *g, NodeId i)
 {
     Node *n = &g->nodes[i];
     n->kernel = 1;
-    n->operands[1] = n->operands[FIRST_STATE];
-    n->operands[2] = g->header;
-    n->operand_count = 3;
+    for (int k = UPDATE_GRADIENT; k + 1 < n->operand_count; k++)
+        n->operands[k] = n->operands[k + 1];
+    n->operand_count--;
 }
 
 void pass_fuse_momentum(Graph *g, const PassOptions *o)

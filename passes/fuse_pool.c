@@ -17,8 +17,13 @@
 // a U-net's skip, stay.  So does an activation before a mean, whose gradient
 // needs the sign of each element.  The mark of a map that is not stored moves
 // to the pool's result.
+//
+// Maps of 8 bits wait until pass lower_precision has found their scales.
+// Rounding keeps the order of numbers, so the bits are the same if both maps
+// have one scale.  The convolution then keeps its activation.  A program that
+// calibrates measures both maps, and fuses none.
 
-#include "pass.h"
+#include "fuse_pool.h"
 
 // Returns the node that makes operand 0 of n, if n is its only reader; NONE
 // otherwise: the operand must be stored.
@@ -51,16 +56,47 @@ static void take_act(Graph *g, const Uses *uses, Node *n)
     }
 }
 
+static void fuse(Graph *g, NodeId maker, const Node *pool)
+{
+    Node *m = &g->nodes[maker];
+    if (!may_be_pooled(m) || !m->op->pooling->fits(g, m, pool)) return;
+    m->fused_load = true;
+    graph_mark_too(g, m->results[0], pool->results[0]);
+    g->values[m->results[0]].marked = false;
+}
+
+void fuse_into_pool(Graph *g, NodeId maker, const Node *pool)
+{
+    if (g->map != I8) fuse(g, maker, pool);
+}
+
+// True if n selects integers of 8 bits from a map with their scale.
+static bool selects_integers(const Graph *g, const Node *n)
+{
+    if (!(n->op->flags & SELECTS) || !(n->op->flags & POOLS) ||
+        n->kernel != 0)
+        return false;
+    ValueId scale = g->values[n->operands[0]].scale;
+    return scale != NONE && scale == g->values[n->results[0]].scale;
+}
+
+void fuse_integer_pools(Graph *g)
+{
+    Uses uses = graph_uses(g);
+    for (NodeId i = 0; i < g->node_count && !g->calibrates; i++) {
+        const Node *n = &g->nodes[i];
+        if (!selects_integers(g, n)) continue;
+        ValueId x = n->operands[0];
+        NodeId maker = g->values[x].def;
+        if (maker != NONE && only_reader(g, &uses, x) != NONE)
+            fuse(g, maker, n);
+    }
+}
+
 static void fuse_maker(Graph *g, const Uses *uses, const Node *n)
 {
     NodeId maker = only_maker(g, uses, n);
-    if (maker == NONE) return;
-    Node *m = &g->nodes[maker];
-    const Pooling *pooling = m->op->pooling;
-    if (pooling == NULL || !pooling->fits(g, m, n)) return;
-    m->fused_load = true;
-    graph_mark_too(g, m->results[0], n->results[0]);
-    g->values[m->results[0]].marked = false;
+    if (maker != NONE) fuse_into_pool(g, maker, n);
 }
 
 void pass_fuse_pool(Graph *g, const PassOptions *o)
@@ -70,7 +106,8 @@ void pass_fuse_pool(Graph *g, const PassOptions *o)
     for (NodeId i = 0; i < g->node_count; i++) {
         Node *n = &g->nodes[i];
         if (!n->op || n->kernel != 0) continue;
-        if (n->op->flags & SELECTS) take_act(g, &uses, n);
+        // A map of 8 bits is better stored after its activation.
+        if (n->op->flags & SELECTS && g->map != I8) take_act(g, &uses, n);
         if (n->op->flags & POOLS) fuse_maker(g, &uses, n);
     }
     graph_compact(g);

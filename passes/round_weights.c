@@ -17,6 +17,7 @@
 // weight, so they cost memory.  The decision (decide/decide_round_weights.c)
 // says where they are worth it.  Inference would need the launch in each call,
 // and reads a weight only once.  So this pass changes training steps alone.
+#include "../ir/families/prune.h"
 #include "pass.h"
 
 typedef struct Rounding {
@@ -73,13 +74,12 @@ static void make_copies(Rounding *r, int32_t first, int32_t end)
                end - first, made);
 }
 
-// Moves the nodes from `count` on before all others.
-static void put_first(Graph *g, NodeId count)
+// Returns the number of nodes that change weights at the beginning of a step.
+static NodeId masks_of_step(const Graph *g)
 {
-    NodeId *order = NEW_ARRAY(g->arena, g->node_count, NodeId), at = 0;
-    for (NodeId i = count; i < g->node_count; i++) order[at++] = i;
-    for (NodeId i = 0; i < count; i++) order[at++] = i;
-    graph_reorder(g, order);
+    NodeId count = 0;
+    while (count < g->node_count && makes_mask(&g->nodes[count])) count++;
+    return count;
 }
 
 void pass_round_weights(Graph *g, const PassOptions *o)
@@ -94,5 +94,5 @@ void pass_round_weights(Graph *g, const PassOptions *o)
     read_copies(&r, g->value_count);
     for (int32_t k = 0; k < r.count; k += MAX_SLOTS)
         make_copies(&r, k, k + MAX_SLOTS < r.count ? k + MAX_SLOTS : r.count);
-    if (g->node_count > count) put_first(g, count);
+    graph_move_last(g, count, masks_of_step(g));
 }

@@ -15,7 +15,15 @@
 // copy that may be elided, or a node computed on load.  A map that is kept
 // anyway (a convolution's operand) provides its signs for free.  The bits also
 // pay only if another map is made while they are kept.
+//
+// A gate that is computed on load from a map has bits too.  They take the place
+// of the map if no backward node reads it otherwise:
+//   %8 x = conv(%4, %1)    %9 y = fake_quantize(%8, %2)    %10 = avgpool(%9)
+//   ...
+//   %31 passes = fake_quantize.inside(%8, %2) fused_load
+//   %32 = relu.grad(%30, %31)
 #include <string.h>
+#include "../ir/families/quantize.h"
 #include "pass.h"
 
 // Returns the activation whose gradient n computes from v, as that gradient's
@@ -39,15 +47,20 @@ static const Op *gates(const Node *n, ValueId v)
     return act != NULL && act->flags & GATES ? act : NULL;
 }
 
-// True if a launch between v's last forward and first backward reader makes a
-// value of at least a quarter of v's bytes.
-static bool outlasts_others(const Graph *g, const Uses *uses, ValueId v)
+// True if another launch makes a value of at least a quarter of v's bytes while
+// the bits are kept.  This is after the last forward reader of v and before the
+// first backward reader of `gate`, which is v or a gate of it.
+static bool outlasts_others(const Graph *g, const Uses *uses, ValueId v,
+                            ValueId gate)
 {
     NodeId last = NONE, first = g->node_count;
     for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
         NodeId reader = uses->list[i];
-        if (g->nodes[reader].phase == FORWARD) last = reader;
-        else if (reader < first) first = reader;
+        if (g->nodes[reader].phase == FORWARD && reader > last) last = reader;
+    }
+    for (int32_t i = uses->start[gate]; i < uses->start[gate + 1]; i++) {
+        NodeId reader = uses->list[i];
+        if (reader < first && g->nodes[reader].phase != FORWARD) first = reader;
     }
     for (NodeId i = last + 1; i < first; i++) {
         const Node *n = &g->nodes[i];
@@ -75,6 +88,36 @@ static const Op *only_gated(const Graph *g, const Uses *uses, ValueId v)
         act = of;
     }
     return act;
+}
+
+// True if a backward node reads v, or a value that its readers compute from v
+// on load; gates do not count.  Views and slices of v count.
+static bool is_kept(const Graph *g, const Uses *uses, ValueId v)
+{
+    for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
+        const Node *n = &g->nodes[uses->list[i]];
+        if (is_gate(n)) continue;
+        if (n->phase != FORWARD || n->op->flags & VIEW ||
+            n->op->kernels[n->kernel].slice ||
+            (n->fused_load && is_kept(g, uses, n->results[0])))
+            return true;
+    }
+    return false;
+}
+
+// Returns the value whose lifetime ends if the bits of v are kept: v, or the
+// operand of the gate that makes v.  NONE: the bits end none.
+static ValueId value_of_bits(const Graph *g, const Uses *uses, ValueId v)
+{
+    NodeId def = g->values[v].def;
+    if (def == NONE) return NONE;
+    bool of_gate = is_gate(&g->nodes[def]) && g->nodes[def].fused_load;
+    ValueId from = of_gate ? g->nodes[def].operands[QUANTIZED_X] : v;
+    def = g->values[from].def;
+    return def != NONE && g->nodes[def].phase == FORWARD &&
+                   !g->values[from].output && is_stored(g, from) &&
+                   !(of_gate && is_kept(g, uses, from))
+               ? from : NONE;
 }
 
 // The nodes of the graph in a new order.
@@ -125,14 +168,23 @@ static void put(Graph *g, Order *order, const Node *n)
     order->nodes[order->count++] = *n;
 }
 
+// Returns the gate whose bits node k keeps, or NONE.
+static NodeId gate_of(const Graph *g, NodeId k)
+{
+    NodeId maker = g->values[g->nodes[k].operands[0]].def;
+    return is_gate(&g->nodes[maker]) ? maker : NONE;
+}
+
 // Returns a linked list for each old node: the new nodes that keep signs of its
-// result.
+// result, or of the gate computed from it.
 static NodeId *list_signs(const Graph *g, int32_t old)
 {
     NodeId *next = NEW_ARRAY(g->arena, g->node_count, NodeId);
     for (NodeId i = 0; i < old; i++) next[i] = NONE;
     for (NodeId k = g->node_count - 2; k >= old; k -= 2) {
-        NodeId maker = g->values[g->nodes[k].operands[0]].def;
+        NodeId gate = gate_of(g, k);
+        ValueId v = g->nodes[gate != NONE ? gate : k].operands[0];
+        NodeId maker = g->values[v].def;
         next[k] = next[maker];
         next[maker] = k;
     }
@@ -140,13 +192,18 @@ static NodeId *list_signs(const Graph *g, int32_t old)
 }
 
 // Moves the new nodes, pairs from index `old` on.  The signs come directly
-// after the maker of their operand, the readers of signs before all other
-// backward nodes.
+// after the maker of their operand, with a gate between them, the readers of
+// signs before all other backward nodes.
 static void sort_nodes(Graph *g, int32_t old)
 {
     Order order = {.nodes = NEW_ARRAY(g->arena, g->node_count, Node)};
     const NodeId *next = list_signs(g, old);
-    const Node *nodes = g->nodes;
+    NodeId *gates = NEW_ARRAY(g->arena, g->node_count, NodeId);
+    Node *nodes = g->nodes;
+    for (NodeId k = old; k < g->node_count; k += 2) {
+        gates[k] = gate_of(g, k);
+        if (gates[k] != NONE) nodes[gates[k]].phase = FORWARD;
+    }
     bool forward = true;
     for (NodeId i = 0; i < old; i++) {
         if (forward && nodes[i].phase != FORWARD) {
@@ -154,9 +211,12 @@ static void sort_nodes(Graph *g, int32_t old)
                 put(g, &order, &nodes[k]);
             forward = false;
         }
+        if (is_gate(&nodes[i]) && nodes[i].phase == FORWARD) continue;
         put(g, &order, &nodes[i]);
-        for (NodeId k = next[i]; k != NONE; k = next[k])
+        for (NodeId k = next[i]; k != NONE; k = next[k]) {
+            if (gates[k] != NONE) put(g, &order, &nodes[gates[k]]);
             put(g, &order, &nodes[k]);
+        }
     }
     if (order.count != g->node_count) bug("sign_bits: a node is lost");
     memcpy(g->nodes, order.nodes, (size_t)order.count * sizeof(Node));
@@ -170,13 +230,10 @@ void pass_sign_bits(Graph *g, const PassOptions *o)
     const Uses uses = graph_uses(g);
     int32_t old = g->node_count, values = g->value_count;
     for (ValueId v = 0; v < values; v++) {
-        const Value *value = &g->values[v];
-        if (value->def == NONE || value->output || !is_stored(g, v) ||
-            value_bytes(value) < LEAST || g->nodes[value->def].phase != FORWARD)
-            continue;
+        ValueId from = value_of_bits(g, &uses, v), instead;
+        if (from == NONE || value_bytes(&g->values[from]) < LEAST) continue;
         const Op *act = only_gated(g, &uses, v);
-        ValueId instead;
-        if (act == NULL || !outlasts_others(g, &uses, v)) continue;
+        if (act == NULL || !outlasts_others(g, &uses, from, v)) continue;
         make_nodes(g, v, act, &instead);
         read_instead(g, &uses, v, instead);
     }

@@ -14,7 +14,12 @@
 // the same sums.  Instead of one map that is alive until its last slice is read
 // there are several.  Each may overwrite the map it is the gradient of, or be
 // made late; a part without readers is not made at all.  The slices of the
-// operand are no copies (pass elide_copies).
+// operand are no copies (pass elide_copies).  An operand that is computed on
+// load is computed from a slice of that it is computed from.
+//
+// A mask may be computed on load from the joined map, as in quantization-aware
+// training.  Then the mask of a part is computed from the join's operand: that
+// of d.a from a, that of d.b from b.
 //
 // Not done if a part is narrower than a block's tile or if there are many
 // parts: each launch reads all other operands.
@@ -23,11 +28,20 @@
 
 enum { MOST = 4, NARROWEST = 32 };
 
+// The nodes that replace a slice of the gradient, or NONE.
+typedef enum Made {
+    MADE_SLICE,                     // of the operand, or of that it is loaded
+                                    // from
+    MADE_OPERAND,                   // on load
+    MADE_MASK,                      // on load
+    MADE_PART,                      // of the gradient
+    MADE_NODES
+} Made;
+
 typedef struct Parts {
     Graph  *g;
     Uses    uses;
-    NodeId (*made)[2];          // of each node, its replacement: a slice of the
-                                // operand and a part of the gradient; or NONE
+    NodeId (*made)[MADE_NODES];     // of each node, its replacements
 } Parts;
 
 // True if node n reads v only to slice channels out of it; *width: the number
@@ -47,18 +61,61 @@ static bool takes_channels(const Graph *g, const Node *n, ValueId v,
            slice.width < slice.stride;
 }
 
+// Returns the node that computes v on load, from a first operand of its shape;
+// or NULL.
+static const Node *load_of(const Graph *g, ValueId v)
+{
+    if (v == NONE || g->values[v].def == NONE) return NULL;
+    const Node *load = &g->nodes[g->values[v].def];
+    return load->fused_load && load->operand_count > 0 &&
+           same_shape(g->values[load->operands[0]].shape, g->values[v].shape)
+               ? load : NULL;
+}
+
+// True if a slice of v's channels can be made: v is stored, or computed on load
+// from a value that is.
+static bool has_slices(const Graph *g, ValueId v)
+{
+    const Node *load = load_of(g, v);
+    if (load) v = load->operands[0];
+    return g->values[v].def == NONE || !g->nodes[g->values[v].def].fused_load;
+}
+
+// The mask of node `whole` may be computed on load from a join.  Returns the
+// join's operand with the channels that node `reader` slices out; or NONE.
+static ValueId joined_under_mask(const Graph *g, const Node *whole,
+                                 const Node *reader)
+{
+    const Node *load =
+        load_of(g, whole->operands[operand_called(whole, "mask")]);
+    if (!load) return NONE;
+    ValueId map = load->operands[0];
+    if (g->values[map].def == NONE) return NONE;
+    const Node *join = &g->nodes[g->values[map].def];
+    const Kernel *kernel = &join->op->kernels[join->kernel];
+    if (!kernel->joins || !kernel->slice) return NONE;
+    Slice wanted = reader->op->kernels[reader->kernel].slice(g, reader, 0);
+    for (int32_t k = 0; k < join->operand_count; k++) {
+        Slice slice = kernel->slice(g, join, k);
+        if (slice.start == wanted.start && slice.width == wanted.width &&
+            slice.stride == wanted.stride)
+            return join->operands[k];
+    }
+    return NONE;
+}
+
 // True if the result of node i should be made in parts.
 static bool is_divided(const Parts *p, NodeId i)
 {
     const Graph *g = p->g;
     const Node *n = &g->nodes[i];
     const Kernel *kernel = &n->op->kernels[n->kernel];
-    if (!kernel->divided || n->act || n->fused_load || n->phase != BACKWARD)
-        return false;
+    if (!kernel->divided || n->fused_load || n->phase != BACKWARD) return false;
     ValueId v = n->results[0];
     int32_t first = p->uses.start[v], end = p->uses.start[v + 1];
     if (g->values[v].output || first == end || end - first > MOST ||
-        kernel->divided(g, n) == NONE || operand_called(n, "mask") == NONE)
+        kernel->divided(g, n) == NONE || operand_called(n, "mask") == NONE ||
+        !has_slices(g, n->operands[kernel->divided(g, n)]))
         return false;
     for (int32_t k = first; k < end; k++) {
         int64_t width;
@@ -66,8 +123,30 @@ static bool is_divided(const Parts *p, NodeId i)
         if (!takes_channels(g, reader, v, &width) || width < NARROWEST ||
             reader->operand_count > 2)
             return false;
+        if (n->act && (reader->act || joined_under_mask(g, n, reader) == NONE))
+            return false;
     }
     return true;
+}
+
+// Makes value v, which is computed on load, from `map` in the place of the
+// node's first operand.  Returns the node.
+static NodeId load_from(Graph *g, ValueId v, ValueId map, Pos pos)
+{
+    Node load = g->nodes[g->values[v].def];
+    ValueId operands[MAX_SLOTS];
+    for (int32_t k = 0; k < load.operand_count; k++)
+        operands[k] = k == 0 ? map : load.operands[k];
+    ValueId part = graph_value_like(
+        g, v, arena_print(g->arena, "%s.part", g->values[v].name), ACTIVATION,
+        g->values[map].shape, pos);
+    NodeId made = graph_node(g, load.op, load.kernel, BACKWARD,
+                             g->values[part].name, load.pos, load.operand_count,
+                             operands, 1, &part);
+    memcpy(g->nodes[made].attr, load.attr, sizeof load.attr);
+    g->nodes[made].act = load.act;
+    g->nodes[made].fused_load = true;
+    return made;
 }
 
 // Makes the part of node i's result that node `reader` slices out.
@@ -76,34 +155,46 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
     Graph *g = p->g;
     Node whole = g->nodes[i], taken = g->nodes[reader];
     int k = whole.op->kernels[whole.kernel].divided(g, &whole);
-    ValueId from = whole.operands[k];
+    const Node *load = load_of(g, whole.operands[k]);
+    ValueId from = load ? load->operands[0] : whole.operands[k];
     Value operand = g->values[from];
     Shape shape = operand.shape, part = g->values[taken.results[0]].shape;
     shape.dim[shape.rank - 1] = part.dim[part.rank - 1];
     ValueId slice = graph_value_like(
         g, from, arena_print(g->arena, "%s.part", operand.name), ACTIVATION,
         shape, taken.pos);
+    ValueId sliced[2] = {from, NONE};
+    NodeId cut = graph_node(g, taken.op, taken.kernel, taken.phase,
+                            g->values[slice].name, taken.pos,
+                            taken.operand_count, sliced, 1, &slice);
+    memcpy(g->nodes[cut].attr, taken.attr, sizeof taken.attr);
+    p->made[reader][MADE_SLICE] = cut;
 
     ValueId operands[MAX_SLOTS];
+    int mask = operand_called(&whole, "mask");
     for (int32_t j = 0; j < whole.operand_count; j++)
         operands[j] = whole.operands[j];
     operands[k] = slice;
-    if (taken.operand_count > 1)
-        operands[operand_called(&whole, "mask")] = taken.operands[1];
+    if (load) {
+        NodeId made = load_from(g, whole.operands[k], slice, taken.pos);
+        operands[k] = g->nodes[made].results[0];
+        p->made[reader][MADE_OPERAND] = made;
+    }
+    if (whole.act) {
+        NodeId made = load_from(g, operands[mask],
+                                joined_under_mask(g, &whole, &taken),
+                                taken.pos);
+        operands[mask] = g->nodes[made].results[0];
+        p->made[reader][MADE_MASK] = made;
+    } else if (taken.operand_count > 1) {
+        operands[mask] = taken.operands[1];
+    }
     NodeId made = graph_node(g, whole.op, whole.kernel, whole.phase, whole.name,
                              whole.pos, whole.operand_count, operands, 1,
                              taken.results);
     memcpy(g->nodes[made].attr, whole.attr, sizeof whole.attr);
-    g->nodes[made].act = taken.act;
-
-    ValueId sliced[2] = {from, NONE};
-    NodeId cut = graph_node(
-        g, taken.op, taken.kernel, taken.phase,
-        arena_print(g->arena, "%s.part", operand.name), taken.pos,
-        taken.operand_count, sliced, 1, &slice);
-    memcpy(g->nodes[cut].attr, taken.attr, sizeof taken.attr);
-    p->made[reader][0] = cut;
-    p->made[reader][1] = made;
+    g->nodes[made].act = whole.act ? whole.act : taken.act;
+    p->made[reader][MADE_PART] = made;
     g->nodes[reader].op = NULL;
 }
 
@@ -115,8 +206,9 @@ static void put_in_place(const Parts *p, NodeId old_count)
     NodeId count = 0;
     for (NodeId i = 0; i < old_count; i++) {
         nodes[count++] = g->nodes[i];
-        for (int j = 0; j < 2 && p->made[i][0] != NONE; j++)
-            nodes[count++] = g->nodes[p->made[i][j]];
+        for (int j = 0; j < MADE_NODES; j++)
+            if (p->made[i][j] != NONE)
+                nodes[count++] = g->nodes[p->made[i][j]];
     }
     for (NodeId i = 0; i < count; i++)
         for (int32_t r = 0; nodes[i].op && r < nodes[i].result_count; r++)
@@ -132,7 +224,8 @@ void pass_split_concat_grad(Graph *g, const PassOptions *o)
     NodeId count = g->node_count;
     Parts p = {.g = g, .uses = graph_uses(g)};
     p.made = arena_alloc(g->arena, (size_t)count, sizeof *p.made);
-    for (NodeId i = 0; i < count; i++) p.made[i][0] = p.made[i][1] = NONE;
+    for (NodeId i = 0; i < count; i++)
+        for (int j = 0; j < MADE_NODES; j++) p.made[i][j] = NONE;
     for (NodeId i = 0; i < count; i++) {
         if (!g->nodes[i].op || !is_divided(&p, i)) continue;
         ValueId v = g->nodes[i].results[0];

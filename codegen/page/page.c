@@ -7,6 +7,7 @@
 
 #include "../../ir/gpu/gpu_model.h"
 #include "../../ir/gpu/precision.h"
+#include "../../ir/families/prune.h"
 #include "page_parts.h"
 
 static const char *const titles[MODE_COUNT] = {"Training", "Evaluation", "Inference"};
@@ -112,6 +113,11 @@ static void tiles(const PageProgram *p)
          count.statistics == 0 ? "that training changes"
                                : arena_print(p->arena, "beside %s running statistics",
                                              grouped_text(p->arena, count.statistics)));
+    if (is_pruning(p->g)) {
+        Pruned pruned = count_pruned(p->g);
+        tile(p, "zeros", grouped_text(p->arena, pruned.zeros),
+             pruned_text(p->arena, p->g, " "));
+    }
     tile(p, "steps", grouped_text(p->arena, plan->step_count), "launches, in this order");
     time_tile(p);
     recomputed_tile(p);

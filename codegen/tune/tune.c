@@ -16,8 +16,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../../ir/dtype.h"
 #include "../../ir/base/format.h"
 #include "../../ir/base/unique_names.h"
+#include "../../ir/base/version.h"
 #include "tune.h"
 
 // ---- offsets of tensors
@@ -270,8 +272,8 @@ static void emit_head(Tuner *t)
 {
     Emitter *e = &t->e;
     Writer *w = &e->w;
-    write_line(w, "// %s.cu - measures the tiles of products of `%s`, written by cnnc 0.1.", e->net,
-               e->g->name);
+    write_line(w, "// %s.cu - measures the tiles of products of `%s`, written by cnnc " CNNC_VERSION ".",
+               e->net, e->g->name);
     write_line(w, "//");
     write_line(w, "//   made by     %s", in_comment(e, t->in->command_line));
     write_line(w, "//   build       nvcc -O3 -arch=native -fmad=false %s.cu -o tune", e->net);
@@ -291,7 +293,7 @@ static void emit_includes(Tuner *t, const int *steps, int count)
     const char **names = NEW_ARRAY(e->arena, count + 2, const char *);
     for (int i = 0; i < count; i++) names[i] = e->launches[steps[i]].kernel;
     names[count++] = "tune_main";
-    if (e->g->map != e->g->real) names[count++] = c_type(e, e->g->map);
+    if (is_half(e->g->map)) names[count++] = c_type(e, e->g->map);
     print_includes(e, names, count);
     write_blank(&e->w);
     write_line(&e->w, "typedef float real;");
@@ -302,7 +304,7 @@ static void emit_kernels_of(Tuner *t, const int *steps, int count)
 {
     Emitter *e = &t->e;
     write_section(&e->w, 1, "kernels");
-    if (e->g->map != e->g->real) print_chunk(e, c_type(e, e->g->map));
+    if (is_half(e->g->map)) print_chunk(e, c_type(e, e->g->map));
     for (int i = 0; i < count; i++) {
         print_chunk(e, e->launches[steps[i]].kernel);
         print_types(e, &e->launches[steps[i]]);

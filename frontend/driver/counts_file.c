@@ -197,12 +197,11 @@ static void read_table(CountsTable *t)
 bool read_counts(const char *path, Diag *diag, PageInput *page)
 {
     // The file has its own Diag, since the page quotes only the program.
-    Diag own = { .arena = diag->arena, .stream = diag->stream,
-                 .color = diag->color };
+    Diag own = diag_apart(diag);
     CountsTable t = { .r = { .arena = page->arena, .diag = &own },
                       .page = page };
     size_t length;
-    const char *text = read_named_text(page->arena, path, &length);
+    const char *text = read_named_text(&own, page->arena, path, &length);
     diag->file_failed |= text == NULL;
     if (text == NULL) return false;
     diag_add_source(&own, path, text, length);

@@ -55,7 +55,7 @@ static const char *target_of(const Options *o, const Input *in)
 
 bool open_dependencies(const Options *o, Output *out)
 {
-    return !o->depend || output_open(out, o->arena, depend_path(o));
+    return !o->depend || output_open(out, o->diag, depend_path(o));
 }
 
 void print_dependencies(const Options *o, const Input *in, FILE *out)

@@ -54,13 +54,16 @@ static const Key keys[] = {
 #undef KEY
 enum { KEYS = sizeof keys / sizeof *keys };
 
+const char *gpu_word(int i)
+{
+    return i < GPU_COUNT ? gpus[i].name : NULL;
+}
+
 int set_gpu(Options *o, const char *value)
 {
-    const char *names[GPU_COUNT];
-    for (int i = 0; i < GPU_COUNT; i++) names[i] = gpus[i].name;
     o->gpu_file = strpbrk(value, "./\\") != NULL ? value : NULL;
     if (o->gpu_file != NULL) return -1;
-    int gpu = choose("--gpu", value, names, GPU_COUNT);
+    int gpu = choose(o, "--gpu", value, gpu_word);
     if (gpu >= 0) o->frontend.gpu = &gpus[gpu];
     return gpu < 0 ? EXIT_USAGE : -1;
 }
@@ -295,28 +298,28 @@ static int check_gpu(const Options *o)
     const Gpu *gpu = o->frontend.gpu;
     if (gpu == NULL) return -1;
     if (o->frontend.tf32 && gpu->sm < FIRST_SM) {
-        fprintf(stderr, "cnnc: --precision tf32 needs tensor cores of sm_80 or "
-                "later, and %s has sm_%d\n", gpu->name, (int)gpu->sm);
+        command_message(o->diag, MESSAGE_ERROR, "--precision tf32 needs tensor "
+                        "cores of sm_80 or later, and %s has sm_%d", gpu->name,
+                        (int)gpu->sm);
         return EXIT_USAGE;
     }
     if (o->passes.offload && gpu->integrated) {
-        fprintf(stderr, "cnnc: --offload needs host memory apart from the "
-                "GPU's, and %s is integrated: both are one memory\n",
-                gpu->name);
+        command_message(o->diag, MESSAGE_ERROR, "--offload needs host memory "
+                        "apart from the GPU's, and %s is integrated: both are "
+                        "one memory", gpu->name);
         return EXIT_USAGE;
     }
     return -1;
 }
 
 // The file has its own Diag, since the output quotes only the program.
-int read_gpu_file(Options *o, const Diag *diag)
+int read_gpu_file(Options *o)
 {
-    Diag own = { .arena = diag->arena, .stream = diag->stream,
-                 .color = diag->color };
+    Diag own = diag_apart(o->diag);
     const char *path = o->gpu_file;
     size_t length;
     if (path == NULL) return check_gpu(o);
-    const char *text = read_named_text(o->arena, path, &length);
+    const char *text = read_named_text(&own, o->arena, path, &length);
     if (text == NULL) return EXIT_FILE;
     Gpu *gpu = NEW(o->arena, Gpu);
     const char *slash = strrchr(path, '/');

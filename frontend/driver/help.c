@@ -4,24 +4,40 @@
 
 // Options that options.c reads by prefix, as rows of help.
 const Flag pass_flags[] = {
-    { "-f[no-]PASS", NULL, "turn an optional pass on or off", NULL },
-    { "-fkeep-gradients", NULL,
-      "every parameter's gradient outlives the step", NULL },
+    { .name = "-f[no-]PASS", .help = "turn an optional pass on or off" },
+    { .name = "-fkeep-gradients",
+      .help = "every parameter's gradient outlives the step" },
     { .name = NULL },
 };
 
 // Groups of the rows of flags, each by its first row.
 static const struct { const char *first, *title; } groups[] = {
     { "-o", "Output" }, { "--mode", "Network" }, { "--budget", "Memory" },
-    { "--summary", "Inspect" }, { "--dump", "Debug" },
+    { "--summary", "Inspect" }, { "--help", "Help" },
+    { "--diagnostics", "Debug" },
 };
+
+const ExitMeaning exit_meanings[] = {
+    { EXIT_DONE, "done" },
+    { EXIT_INPUT, "the input is wrong" },
+    { EXIT_USAGE, "usage" },
+    { EXIT_FILE, "a file can't be read or written" },
+    { EXIT_OVER, "no plan fits in the budget, or in the capacity of --plan" },
+    { EXIT_BUG, "an internal error of cnnc" },
+    { .meaning = NULL },
+};
+
+const char *group_title(const Flag *flag)
+{
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (strcmp(groups[i].first, flag->name) == 0) return groups[i].title;
+    return NULL;
+}
 
 static void print_flags(const Flag *flag)
 {
     for (; flag->name != NULL; flag++) {
-        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-            if (strcmp(groups[i].first, flag->name) == 0)
-                printf("\n%s:\n", groups[i].title);
+        if (group_title(flag) != NULL) printf("\n%s:\n", group_title(flag));
         int width = printf("  %s%s%s", flag->name,
                            flag->value != NULL ? " " : "",
                            flag->value != NULL ? flag->value : "");
@@ -39,8 +55,9 @@ int show_help(Options *o, const char *value)
     print_flags(flags);
     print_flags(pass_flags);
     puts("\nA FILE.ir is a graph as --emit ir and --dump print it.\n"
-         "Exit: 0 done, 1 the input is wrong, 2 usage, 3 a file can't be read "
-         "or\nwritten, 4 it does not fit, 70 an internal error of cnnc.");
+         "\nExit status:");
+    for (const ExitMeaning *e = exit_meanings; e->meaning != NULL; e++)
+        printf("  %-20d%s\n", e->status, e->meaning);
     return EXIT_DONE;
 }
 
@@ -71,7 +88,7 @@ const char *arg_type_words(ArgType type)
         [ARG_INT] = "integer", [ARG_FLOAT] = "number",
         [ARG_BOOL] = "true/false", [ARG_DIMS] = "dimensions",
         [ARG_PADDING] = "padding", [ARG_WORD] = "word", [ARG_LIST] = "list",
-        [ARG_INIT] = "word/number",
+        [ARG_INIT] = "word/number", [ARG_LABEL] = "label",
     };
     return words[type];
 }

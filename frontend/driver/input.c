@@ -1,7 +1,7 @@
 // Opens inputs: a path that ends in .ir is a graph, any other a program.
 #include <string.h>
 #include "../../ir/plan/plan.h"
-#include "input.h"
+#include "fake_quantize.h"
 #include "../read_file.h"
 
 static bool is_graph_text(const char *path)
@@ -15,7 +15,8 @@ bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
     *in = (Input){ .arena = arena, .diag = diag, .path = path };
     if (is_graph_text(path)) {
         size_t length;
-        const char *text = read_named_text(arena, path, &length);
+        const char *text = read_named_text(diag, arena, path,
+                                           &length);
         if (text != NULL)
             in->source = diag_add_source(diag, path, text, length);
         return text != NULL;
@@ -23,7 +24,7 @@ bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
     const char *why;
     in->ast = parse_file(arena, diag, path, &why);
     if (in->ast == NULL)
-        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, why);
+        command_message(diag, MESSAGE_ERROR, "can't read '%s': %s", path, why);
     return in->ast != NULL && !in->ast->unreadable;
 }
 
@@ -66,6 +67,7 @@ Graph *input_graph(const Input *in, const FrontendOptions *options)
                         : graph_read(in->arena, in->diag, in->source);
     if (g == NULL || in->diag->error_count > 0) return NULL;
     if (in->ast == NULL && !is_sound_text(in, g)) return NULL;
+    if (in->ast != NULL && !quantize_training(in, options, g)) return NULL;
     g->gpu = options->gpu;
     if (fits_together(g)) return g;
     error(in->diag, net_pos(in, g), "the tensors of this net take more than 4 "

@@ -12,8 +12,8 @@ typedef struct Input {
     int32_t     source;         // of that text
 } Input;
 
-// Opens the input.  False, with a message on standard error, if path or a file
-// that it includes can't be read.  Errors in the text are counted in diag.
+// Opens the input.  False, with a message, if path or a file that it includes
+// can't be read.  Errors in the text are counted in diag.
 bool input_open(Input *in, Arena *arena, Diag *diag, const char *path);
 
 // Returns the same input, whose graphs are stored in arena.

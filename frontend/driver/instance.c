@@ -317,7 +317,7 @@ static void make_items(Arena *arena, Instance *in)
 bool instance_read(Instance *in, Arena *arena, Diag *diag, const char *path)
 {
     size_t length;
-    const char *text = read_named_text(arena, path, &length);
+    const char *text = read_named_text(diag, arena, path, &length);
     *in = (Instance){.rows = NULL};
     if (text == NULL) return false;
     Reader r = {.arena = arena, .diag = diag,

@@ -32,6 +32,6 @@ typedef struct Instance {
 bool instance_read(Instance *in, Arena *arena, Diag *diag, const char *path);
 
 // plan_instance.c: reads, places and prints; returns the exit status.
-int plan_instance(const Options *o, Diag *diag);
+int plan_instance(const Options *o);
 
 #endif

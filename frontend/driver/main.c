@@ -27,11 +27,11 @@ static int run(const Input *in, const Options *o)
 {
     const char *lost = overwritten(in, o);
     if (lost != NULL)
-        return usage("it is included, and would be written:", lost, NULL, 0);
+        return usage(o, "it is included, and would be written:", lost, NULL);
     if (in->ast == NULL && in->diag->error_count == 0 && !o->tune &&
         o->of_program != NULL)
-        return usage("the input is a graph, which has its batch, constants "
-                     "and precision:", o->of_program, NULL, 0);
+        return usage(o, "the input is a graph, which has its batch, constants "
+                     "and precision:", o->of_program, NULL);
     return write_output(in, o);
 }
 
@@ -54,11 +54,11 @@ int main(int argc, char **argv)
     Options o;
     Input in;
     PlanSize refused = { .arena_bytes = 0 };
-    int status = options_read(&o, arena, argc, argv);
+    int status = options_read(&o, arena, &diag, argc, argv);
     o.passes.refused = &refused;
     o.passes.known = known_new(arena);
-    if (status < 0) status = read_gpu_file(&o, &diag);
-    if (status < 0 && o.plan) status = plan_instance(&o, &diag);
+    if (status < 0) status = read_gpu_file(&o);
+    if (status < 0 && o.plan) status = plan_instance(&o);
     if (status < 0 && !input_open(&in, arena, &diag, o.input))
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
@@ -69,8 +69,9 @@ int main(int argc, char **argv)
     if (diag.over_budget) status = EXIT_OVER;
     if (diag.file_failed) status = EXIT_FILE;
     // The output of --help and of lists can fail too.
-    Output out = { .stream = stdout };
+    Output out = { .stream = stdout, .diag = &diag };
     if (status == EXIT_DONE && !output_close(&out, 1)) status = EXIT_FILE;
+    print_diagnostics(&o, status);
     arena_free(arena);
     return status;
 }

@@ -67,12 +67,13 @@ static int set_size(Options *o, const char *flag, const char *value,
     if (read_size(value, bytes)) return -1;
     const char *spelt = spelt_size(o->arena, value);
     if (read_size(spelt, bytes)) {
-        fprintf(stderr, "cnnc: %s '%s'; did you mean '%s'?\n", flag, value,
-                spelt);
+        command_message(o->diag, MESSAGE_ERROR, "%s '%s'; did you mean '%s'?",
+                        flag, value, spelt);
         return EXIT_USAGE;
     }
-    fprintf(stderr, "cnnc: %s takes a size such as 800MiB, 5.5GiB or a number "
-            "of bytes, not '%s'; --help lists the options\n", flag, value);
+    command_message(o->diag, MESSAGE_ERROR, "%s takes a size such as 800MiB, "
+                    "5.5GiB or a number of bytes, not '%s'; --help lists the "
+                    "options", flag, value);
     return EXIT_USAGE;
 }
 
@@ -91,7 +92,12 @@ int set_microbatch(Options *o, const char *value)
     o->auto_slices = strcmp(value, "auto") == 0;
     o->frontend.microbatch = 0;
     return o->auto_slices
-        ? -1 : set_count("--microbatch", value, &o->frontend.microbatch);
+        ? -1 : set_count(o, "--microbatch", value, &o->frontend.microbatch);
+}
+
+const char *microbatch_word(int i)
+{
+    return i == 0 ? "auto" : NULL;
 }
 
 int set_offload(Options *o, const char *value)
@@ -101,11 +107,21 @@ int set_offload(Options *o, const char *value)
     return -1;
 }
 
+const char *prefer_word(int i)
+{
+    return i < PREFER_COUNT ? prefer_names[i] : NULL;
+}
+
 int set_prefer(Options *o, const char *value)
 {
-    int kind = choose("--prefer", value, prefer_names, PREFER_COUNT);
+    int kind = choose(o, "--prefer", value, prefer_word);
     if (kind >= 0) o->passes.prefer = (Prefer)kind;
     return kind < 0 ? EXIT_USAGE : -1;
+}
+
+const char *checkpoint_word(int i)
+{
+    return i < CHECKPOINT_COUNT ? checkpoint_names[i] : NULL;
 }
 
 int set_checkpoint(Options *o, const char *value)
@@ -113,12 +129,11 @@ int set_checkpoint(Options *o, const char *value)
     Checkpoint *how = &o->passes.checkpoint;
     if (strncmp(value, "every ", 6) == 0) {
         how->kind = CHECKPOINT_EVERY;
-        return set_count("--checkpoint every", value + 6, &how->every);
+        return set_count(o, "--checkpoint every", value + 6, &how->every);
     }
-    int kind = choose("--checkpoint", value, checkpoint_names,
-                      CHECKPOINT_COUNT);
+    int kind = choose(o, "--checkpoint", value, checkpoint_word);
     if (kind == CHECKPOINT_EVERY)
-        return usage("a number is missing after", value, NULL, 0);
+        return usage(o, "a number is missing after", value, NULL);
     if (kind >= 0) how->kind = (CheckpointKind)kind;
     return kind < 0 ? EXIT_USAGE : -1;
 }
@@ -146,17 +161,23 @@ int set_split(Options *o, const char *value)
         o->passes.split_pixels = height * width;
         return -1;
     }
-    fprintf(stderr, "cnnc: --split takes samples, and the least height and "
-            "width of maps, as 8 or 8:56x56, not '%s'; --help lists the "
-            "options\n", value);
+    command_message(o->diag, MESSAGE_ERROR, "--split takes samples, and the "
+                    "least height and width of maps, as 8 or 8:56x56, not "
+                    "'%s'; --help lists the options", value);
     return EXIT_USAGE;
+}
+
+const char *precision_word(int i)
+{
+    static const char *const words[] = { "f32", "tf32", "f16", "bf16", "f64",
+                                         "int8" };
+    return i < (int)(sizeof words / sizeof *words) ? words[i] : NULL;
 }
 
 int set_precision(Options *o, const char *value)
 {
-    static const char *const words[] = { "f32", "tf32", "f16", "bf16", "f64" };
-    static const DType maps[] = { F32, F32, F16, BF16, F64 };
-    int precision = choose("--precision", value, words, 5);
+    static const DType maps[] = { F32, F32, F16, BF16, F64, I8 };
+    int precision = choose(o, "--precision", value, precision_word);
 
     if (precision < 0) return EXIT_USAGE;
     o->frontend.map = maps[precision];

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "../../ir/base/json.h"
+#include "../../ir/families/quantize.h"
 #include "../../ir/op/op.h"
 #include "run_pipeline.h"
 
@@ -13,15 +14,19 @@ typedef struct Reader {
     int         operand;
 } Reader;
 
-// Returns the reader of each value, in arena.
+// Returns the reader of each value, in arena.  The layer is that of a weight,
+// also if training rounds it by internal nodes (fake_quantize.c).
 static Reader *find_readers(Arena *arena, const Graph *g)
 {
     Reader *readers = NEW_ARRAY(arena, g->value_count, Reader);
     for (NodeId i = g->node_count; i-- > 0;) {
         const Node *n = &g->nodes[i];
         for (int k = 0; n->op != NULL && k < n->operand_count; k++)
-            if (n->operands[k] != NONE)
-                readers[n->operands[k]] = (Reader){ n, k };
+            if (n->operands[k] != NONE) {
+                Reader *of = &readers[unrounded_weight(g, n->operands[k])];
+                if (of->node == NULL || !(n->op->flags & INTERNAL))
+                    *of = (Reader){ n, k };
+            }
     }
     return readers;
 }

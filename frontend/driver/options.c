@@ -12,15 +12,30 @@
 #include <string.h>
 #include <strings.h>
 #include "../../codegen/codegen.h"
+#include "../../ir/base/version.h"
 #include "options.h"
 
-int usage(const char *what, const char *word, const char *const *names,
-          int count)
+enum { MOST_VALUES = 64 };
+
+// Stores the words in names and returns their number.
+static int list_words(Words *words, const char *names[MOST_VALUES])
 {
-    const char *near = names != NULL ? nearest_name(word, names, count) : NULL;
-    fprintf(stderr, "cnnc: %s '%s'", what, word);
-    if (near != NULL) fprintf(stderr, "; did you mean '%s'?", near);
-    fputs(near != NULL ? "\n" : "; --help lists the options\n", stderr);
+    int count = 0;
+    for (; count < MOST_VALUES && words(count) != NULL; count++)
+        names[count] = words(count);
+    if (count == MOST_VALUES) bug("%d words, or more", MOST_VALUES);
+    return count;
+}
+
+int usage(const Options *o, const char *what, const char *word, Words *words)
+{
+    const char *names[MOST_VALUES] = { NULL };
+    const char *near = words != NULL
+        ? nearest_name(word, names, list_words(words, names)) : NULL;
+    const char *hint = near != NULL
+        ? arena_print(o->arena, "did you mean '%s'?", near)
+        : "--help lists the options";
+    command_message(o->diag, MESSAGE_ERROR, "%s '%s'; %s", what, word, hint);
     return EXIT_USAGE;
 }
 
@@ -39,21 +54,79 @@ static const char *longer_name(const char *text, const char *const *words,
     return NULL;
 }
 
-int choose(const char *flag, const char *text, const char *const *words,
-           int count)
+// Returns the index of text in words, or -1.
+static int word_index(const char *text, Words *words)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(text, words[i]) == 0) return i;
-    const char *near = nearest_name(text, words, count);
-    if (near == NULL) near = longer_name(text, words, count);
-    fprintf(stderr, "cnnc: %s '%s'", flag, text);
-    if (near != NULL) fprintf(stderr, "; did you mean '%s'?", near);
-    else
-        for (int i = 0; i < count; i++)
-            fprintf(stderr, "%s%s", i == 0 ? "; it is one of " : ", ",
-                    words[i]);
-    fputc('\n', stderr);
+    const char *word;
+    for (int i = 0; (word = words(i)) != NULL; i++)
+        if (strcmp(text, word) == 0) return i;
     return -1;
+}
+
+int choose(const Options *o, const char *flag, const char *text, Words *words)
+{
+    const char *names[MOST_VALUES] = { NULL }, *list = "";
+    int count = list_words(words, names), index = word_index(text, words);
+    if (index >= 0) return index;
+    const char *near = nearest_name(text, names, count);
+    if (near == NULL) near = longer_name(text, names, count);
+    for (int i = 0; i < count; i++)
+        list = arena_print(o->arena, "%s%s%s", list, i == 0 ? "" : ", ",
+                           names[i]);
+    command_message(o->diag, MESSAGE_ERROR, near != NULL
+                    ? "%s '%s'; did you mean '%s'?"
+                    : "%s '%s'; it is one of %s", flag, text,
+                    near != NULL ? near : list);
+    return -1;
+}
+
+// ---- the words of values ----------------------------------------------------
+
+static const char *mode_word(int i)
+{
+    return i < MODE_COUNT ? mode_names[i] : NULL;
+}
+
+static const char *emit_word(int i)
+{
+    static const char *const kinds[] = { "cuda", "ir", "plan", "plan-csv",
+                                         "names", "graph", "trace" };
+    return i < (int)(sizeof kinds / sizeof *kinds) ? kinds[i] : NULL;
+}
+
+static const char *format_word(int i)
+{
+    static const char *const formats[] = { "text", "csv", "json" };
+    return i < (int)(sizeof formats / sizeof *formats) ? formats[i] : NULL;
+}
+
+static const char *diagnostics_word(int i)
+{
+    static const char *const formats[] = { "text", "json", "sarif" };
+    return i < (int)(sizeof formats / sizeof *formats) ? formats[i] : NULL;
+}
+
+static const char *pass_word(int i)
+{
+    return i < PASS_COUNT ? passes[i].name : NULL;
+}
+
+static const char *dump_word(int i)
+{
+    return i == 0 ? "all" : pass_word(i - 1);
+}
+
+static const char *stop_word(int i)
+{
+    return i == 0 ? "frontend" : pass_word(i - 1);
+}
+
+const char *optional_word(int i)
+{
+    if (i == 0) return "keep-gradients";
+    for (int k = 0; k < PASS_COUNT; k++)
+        if (passes[k].optional && --i == 0) return passes[k].name;
+    return NULL;
 }
 
 // ---- the function of each option --------------------------------------------
@@ -77,8 +150,18 @@ static int set_prefix(Options *o, const char *value)
     const char *fault = prefix_fault(value);
     o->prefix = value;
     if (fault != NULL)
-        fprintf(stderr, "cnnc: --prefix '%s' %s\n", value, fault);
+        command_message(o->diag, MESSAGE_ERROR, "--prefix '%s' %s", value,
+                        fault);
     return fault != NULL ? EXIT_USAGE : -1;
+}
+
+static int set_calibrate(Options *o, const char *value)
+{
+    (void)value;
+    o->frontend.calibrates = true;
+    o->frontend.mode = INFER;
+    o->frontend.map = I8;
+    return -1;
 }
 
 static int set_main(Options *o, const char *value)
@@ -88,28 +171,36 @@ static int set_main(Options *o, const char *value)
     return -1;
 }
 
+static int set_trace(Options *o, const char *value)
+{
+    (void)value;
+    o->with_trace = true;
+    return -1;
+}
+
 static int set_mode(Options *o, const char *value)
 {
-    int mode = choose("--mode", value, mode_names, MODE_COUNT);
+    int mode = choose(o, "--mode", value, mode_word);
     if (mode >= 0) o->frontend.mode = (Mode)mode;
     return mode < 0 ? EXIT_USAGE : -1;
 }
 
-int set_count(const char *flag, const char *value, int64_t *count)
+int set_count(const Options *o, const char *flag, const char *value,
+              int64_t *count)
 {
     char *end;
     errno = 0;
     *count = strtoll(value, &end, 10);
     if (errno == 0 && *end == '\0' && *count >= 1 && *count <= 1 << 24)
         return -1;
-    fprintf(stderr, "cnnc: %s is an integer from 1 to %d, not '%s'\n", flag,
-            1 << 24, value);
+    command_message(o->diag, MESSAGE_ERROR, "%s is an integer from 1 to %d, "
+                    "not '%s'", flag, 1 << 24, value);
     return EXIT_USAGE;
 }
 
 static int set_batch(Options *o, const char *value)
 {
-    return set_count("--batch", value, &o->frontend.batch);
+    return set_count(o, "--batch", value, &o->frontend.batch);
 }
 
 static int set_ghost(Options *o, const char *value)
@@ -134,7 +225,7 @@ static int set_define(Options *o, const char *value)
 {
     FrontendOptions *f = &o->frontend;
     if (strchr(value, '=') == NULL || value[0] == '=')
-        return usage("-D takes NAME=VALUE, not", value, NULL, 0);
+        return usage(o, "-D takes NAME=VALUE, not", value, NULL);
     append_text(o->arena, &f->defines, &f->define_count, value);
     return -1;
 }
@@ -154,9 +245,7 @@ static int set_freeze(Options *o, const char *value)
 
 static int set_emit(Options *o, const char *value)
 {
-    static const char *const kinds[] = { "cuda", "ir", "plan", "plan-csv",
-                                         "names" };
-    int kind = choose("--emit", value, kinds, 5);
+    int kind = choose(o, "--emit", value, emit_word);
     if (kind >= 0) o->emit = (Emit)kind;
     o->emit_given = true;
     return kind < 0 ? EXIT_USAGE : -1;
@@ -164,11 +253,17 @@ static int set_emit(Options *o, const char *value)
 
 static int set_format(Options *o, const char *value)
 {
-    static const char *const formats[] = { "text", "csv", "json" };
-    int format = choose("--format", value, formats, 3);
+    int format = choose(o, "--format", value, format_word);
     if (format >= 0) o->format = (Format)format;
     o->format_given = true;
     return format < 0 ? EXIT_USAGE : -1;
+}
+
+// The format was set before all other options; this reports unknown ones.
+static int set_diagnostics(Options *o, const char *value)
+{
+    return choose(o, "--diagnostics", value, diagnostics_word) < 0
+        ? EXIT_USAGE : -1;
 }
 
 // Printed after the whole command line is read.
@@ -227,21 +322,20 @@ static int set_level(Options *o, const char *value)
     return -1;
 }
 
-// True if value names a pass or equals `also`; reports an error otherwise.
-static bool is_pass(const char *value, const char *also)
+// True if value is the first of the words or a pass; they are passes from the
+// second on.  Reports an error otherwise.
+static bool is_pass(const Options *o, const char *value, Words *words)
 {
-    const char *names[PASS_COUNT + 1] = { also };
-    if (strcmp(value, also) == 0) return true;
+    if (strcmp(value, words(0)) == 0) return true;
     if (find_pass(value, strlen(value)) != NULL) return true;
-    for (int i = 0; i < PASS_COUNT; i++) names[i + 1] = passes[i].name;
-    usage("there is no pass", value, names, PASS_COUNT + 1);
+    usage(o, "there is no pass", value, words);
     return false;
 }
 
 static int set_dump(Options *o, const char *value)
 {
     o->passes.dump = value;
-    return is_pass(value, "all") ? -1 : EXIT_USAGE;
+    return is_pass(o, value, dump_word) ? -1 : EXIT_USAGE;
 }
 
 // --dump-dir without --dump dumps all passes.
@@ -255,7 +349,7 @@ static int set_dump_dir(Options *o, const char *value)
 static int set_stop_after(Options *o, const char *value)
 {
     o->passes.stop_after = value;
-    return is_pass(value, "frontend") ? -1 : EXIT_USAGE;
+    return is_pass(o, value, stop_word) ? -1 : EXIT_USAGE;
 }
 
 static int set_time(Options *o, const char *value)
@@ -282,7 +376,7 @@ static int show_version(Options *o, const char *value)
 {
     (void)o;
     (void)value;
-    puts("cnnc 0.1");
+    puts("cnnc " CNNC_VERSION);
     return EXIT_DONE;
 }
 
@@ -290,86 +384,110 @@ static int show_version(Options *o, const char *value)
 
 const Flag flags[] = {
     { "-o", "FILE", "output; '-', the default, is standard output",
-      set_output },
-    { "--header", "FILE", "write the C interface too", set_header },
+      set_output, NULL },
+    { "--header", "FILE", "write the C interface too", set_header, NULL },
     { "--prefix", "NAME", "prefix of symbols, instead of the net's name",
-      set_prefix },
-    { "--main", NULL, "add the trainer program", set_main },
+      set_prefix, NULL },
+    { "--main", NULL, "add the trainer program", set_main, NULL },
+    { "--trace", NULL, "a trainer whose train --trace times each launch",
+      set_trace, NULL },
     { "--weights", "FILE", "safetensors to put into the output as constants, "
-      "for NAME_init_trained", set_weights },
-    { "--emit", "KIND", "cuda (default), ir, plan, plan-csv or names",
-      set_emit },
-    { "-MD", NULL, "write dependencies, for make and ninja", set_depend },
-    { "-MF", "FILE", "where to write them", set_depend_file },
-    { "--mode", "MODE", "train (default), eval or infer", set_mode },
-    { "--batch", "N", "instead of the train section's", set_batch },
-    { "-D", "NAME=V", "instead of a constant's value", set_define },
+      "for NAME_init_trained", set_weights, NULL },
+    { "--emit", "KIND", "cuda (default), ir, plan, plan-csv, trace, names "
+      "or graph",
+      set_emit, emit_word },
+    { "-MD", NULL, "write dependencies, for make and ninja", set_depend, NULL },
+    { "-MF", "FILE", "the file of these dependencies", set_depend_file, NULL },
+    { "--mode", "MODE", "train (default), eval or infer", set_mode,
+      mode_word },
+    { "--batch", "N", "the batch, instead of the train section's", set_batch,
+      NULL },
+    { "-D", "NAME=V", "the value of a constant, instead of the program's",
+      set_define, NULL },
     { "--freeze", "GLOB", "parameters with such names are not trained; may be "
-      "repeated", set_freeze },
-    { "--precision", "P", "f32 (default), tf32, f16, bf16 or f64",
-      set_precision },
-    { "--gpu", "NAME", "GPU of the model: h200 (default), another, or a file",
-      set_gpu },
+      "repeated", set_freeze, NULL },
+    { "--precision", "P", "f32 (default), tf32, f16, bf16, f64, or int8 to "
+      "infer", set_precision, precision_word },
+    { "--calibrate", NULL, "a program that finds the scales of --precision "
+      "int8", set_calibrate, NULL },
+    { "--gpu", "NAME|FILE", "GPU of the model: h200 (default), another of "
+      "--gpus, or rates",
+      set_gpu, gpu_word },
     { "--budget", "SIZE", "the largest arena allowed: 5GiB",
-      set_budget },
+      set_budget, NULL },
     { "--prefer", "WHAT", "memory, balanced (default) or time",
-      set_prefer },
+      set_prefer, prefer_word },
     { "--fit", "SIZE", "find the largest batch whose arena fits in SIZE",
-      set_fit },
+      set_fit, NULL },
     { "--microbatch", "N", "take the batch in slices of N samples, or auto",
-      set_microbatch },
-    { "--ghost", NULL, "slices may have their own statistics", set_ghost },
+      set_microbatch, microbatch_word },
+    { "--ghost", NULL, "slices may have their own statistics",
+      set_ghost, NULL },
     { "--checkpoint", "MODE",
       "recompute: auto (default), elementwise, marked, every N, off",
-      set_checkpoint },
+      set_checkpoint, checkpoint_word },
     { "--split", "N[:HxW]",
-      "N samples at a time through maps of HxW pixels and more", set_split },
+      "N samples at a time through maps of HxW pixels and more",
+      set_split, NULL },
     { "--offload", NULL, "keep maps in host memory if a budget needs it",
-      set_offload },
-    { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
+      set_offload, NULL },
+    { "--plan", "FILE", "addresses for the buffers of a CSV file",
+      set_plan, NULL },
     { "--capacity", "N", "bytes that --plan may use; minimized if absent",
-      set_capacity },
-    { "--time-limit", "S", "seconds that --plan may take", set_time_limit },
+      set_capacity, NULL },
+    { "--time-limit", "S", "seconds that --plan may take",
+      set_time_limit, NULL },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
-      set_summary },
+      set_summary, NULL },
     { "--compare", NULL, "the arena after each pass and memory option",
-      set_compare },
+      set_compare, NULL },
     { "--curve", NULL, "memory against cost, as a table, or in --report's page",
-      set_curve },
-    { "--report", "FILE", "the plan as a page of HTML", set_report },
+      set_curve, NULL },
+    { "--report", "FILE", "the plan as a page of HTML", set_report, NULL },
     { "--counts", "FILE", "counts of each launch for that page (runtime/ptx)",
-      set_counts },
+      set_counts, NULL },
     { "--tune", NULL, "write a program that measures tiles for --gpu",
-      set_tune },
-    { "--gpus", NULL, "list the GPUs", set_gpus },
-    { "--passes", NULL, "list the passes", set_passes },
+      set_tune, NULL },
+    { "--gpus", NULL, "list the GPUs", set_gpus, NULL },
+    { "--passes", NULL, "list the passes", set_passes, NULL },
     { "--format", "F", "of these tables: text (default), csv or json",
-      set_format },
-    { "--help-ops", NULL, "list the operators", show_ops },
+      set_format, format_word },
+    { "--help", NULL, "the options", show_help, NULL },
+    { "--help-ops", NULL, "list the operators", show_ops, NULL },
     { "--reference", NULL, "operators, language and options, as Markdown",
-      show_reference },
-    { "--help", NULL, "this text", show_help },
-    { "--version", NULL, "the version", show_version },
-    { "--dump", "PASS", "the graph after a pass, or all", set_dump },
-    { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
+      show_reference, NULL },
+    { "--man", NULL, "the manual page, for man -l -", show_manual, NULL },
+    { "--completion", "SHELL", "a script that completes these options in bash, "
+      "zsh or fish", show_completion, shell_word },
+    { "--grammar", "EDITOR", "the language's syntax for vim or textmate",
+      show_grammar, editor_word },
+    { "--version", NULL, "the version", show_version, NULL },
+    { "--diagnostics", "FORMAT", "of errors and warnings: text (default), json "
+      "or sarif", set_diagnostics, diagnostics_word },
+    { "--dump", "PASS", "the graph after a pass, or all", set_dump,
+      dump_word },
+    { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir, NULL },
     { "--stop-after", "PASS", "stop after this pass, or after frontend",
-      set_stop_after },
-    { "--time", NULL, "the time of each pass", set_time },
-    { "-O0", NULL, "no optional pass: no buffer is shared", set_level },
-    { "-O1", NULL, "passes that add no arithmetic: as -O2", set_level },
-    { "-O2", NULL, "everything (default)", set_level },
-    { "-O3", NULL, "the same as -O2", set_level },
+      set_stop_after, stop_word },
+    { "--time", NULL, "the time of each pass", set_time, NULL },
+    { "-O0", NULL, "no optional pass: no buffer is shared", set_level, NULL },
+    { "-O1", NULL, "passes that add no arithmetic: as -O2", set_level, NULL },
+    { "-O2", NULL, "everything (default)", set_level, NULL },
+    { "-O3", NULL, "the same as -O2", set_level, NULL },
     { .name = NULL },
 };
 
-// Reports an unknown option with the nearest name, for --bacth=64 too.
-static int unknown_flag(const char *arg)
+static const char *flag_word(int i)
 {
-    const char *names[sizeof flags / sizeof *flags];
+    return flags[i].name;
+}
+
+// Reports an unknown option with the nearest name, for --bacth=64 too.
+static int unknown_flag(const Options *o, const char *arg)
+{
     const char *word = arg;
     char name[32];
     size_t length = strcspn(arg, "=");
-    int count = 0;
 
     // The value after = is ignored.
     if (length < sizeof name) {
@@ -377,13 +495,10 @@ static int unknown_flag(const char *arg)
         name[length] = '\0';
         word = name;
     }
-    while (flags[count].name != NULL) {
-        names[count] = flags[count].name;
-        if (strcmp(names[count], word) == 0)
-            return usage("no value goes with", word, NULL, 0);
-        count++;
-    }
-    return usage("unknown option", word, names, count);
+    for (const Flag *flag = flags; flag->name != NULL; flag++)
+        if (strcmp(flag->name, word) == 0)
+            return usage(o, "no value goes with", word, NULL);
+    return usage(o, "unknown option", word, flag_word);
 }
 
 // True if arg is this option.  Sets *value to the value that it includes, or
@@ -404,19 +519,15 @@ static bool is_flag(const Flag *flag, const char *arg, const char **value)
 // Reads -f[no-]PASS.
 static int set_pass(Options *o, const char *arg)
 {
-    const char *names[PASS_COUNT + 1] = { "keep-gradients" };
     bool on = strncmp(arg, "-fno-", 5) != 0;
     const char *name = arg + (on ? 2 : 5);
-    int count = 1;
 
-    if (strcmp(name, names[0]) == 0) {
+    if (strcmp(name, optional_word(0)) == 0) {
         o->frontend.keep_gradients = on;
         return -1;
     }
     if (pass_options_set(&o->passes, name, on)) return -1;
-    for (int i = 0; i < PASS_COUNT; i++)
-        if (passes[i].optional) names[count++] = passes[i].name;
-    return usage("there is no optional pass", name, names, count);
+    return usage(o, "there is no optional pass", name, optional_word);
 }
 
 // Reads the option at argument *i, and advances *i past its value.
@@ -432,8 +543,8 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
         if (!is_flag(flag, arg, &value)) continue;
         note_company(o, flag->name);
         if (flag->value != NULL && value == NULL) {
-            if (++*i == argc) return usage("a value is missing after", arg,
-                                           NULL, 0);
+            if (++*i == argc)
+                return usage(o, "a value is missing after", arg, NULL);
             value = argv[*i];
         }
         // `--checkpoint every N` is the only value of two words.
@@ -442,7 +553,23 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
             value = arena_print(o->arena, "%s %s", value, argv[++*i]);
         return flag->set(o, value);
     }
-    return unknown_flag(arg);
+    return unknown_flag(o, arg);
+}
+
+// Finds the format of messages, for errors of all options.
+static void find_diagnostics(Options *o, int argc, char **argv)
+{
+    const Flag *flag = flags;
+    while (flag->set != set_diagnostics) flag++;
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        if (!is_flag(flag, argv[i], &value)) continue;
+        if (value == NULL && i + 1 < argc) value = argv[i + 1];
+        int format = value != NULL ? word_index(value, diagnostics_word) : -1;
+        if (format >= 0) o->diagnostics = (Diagnostics)format;
+    }
+    if (o->diagnostics != DIAGNOSTICS_TEXT)
+        o->diag->kept = NEW(o->arena, Messages);
 }
 
 // ---- the whole command line -------------------------------------------------
@@ -468,12 +595,13 @@ static const char *command_line(Arena *arena, int argc, char **argv)
     return line;
 }
 
-int options_read(Options *o, Arena *arena, int argc, char **argv)
+int options_read(Options *o, Arena *arena, Diag *diag, int argc, char **argv)
 {
     int level = 2, status = -1;
 
-    *o = (Options){ .arena = arena,
+    *o = (Options){ .arena = arena, .diag = diag,
                     .command_line = command_line(arena, argc, argv) };
+    find_diagnostics(o, argc, argv);
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "-O", 2) == 0 && argv[i][2] >= '0' &&
             argv[i][2] <= '3' && argv[i][3] == '\0')
@@ -483,8 +611,8 @@ int options_read(Options *o, Arena *arena, int argc, char **argv)
         if (argv[i][0] == '-' && argv[i][1] != '\0')
             status = read_flag(o, argc, argv, &i);
         else if (o->input != NULL)
-            status = usage("one input at a time; a second is", argv[i], NULL,
-                           0);
+            status = usage(o, "one input at a time; a second is", argv[i],
+                           NULL);
         else
             o->input = argv[i];
     }

@@ -23,7 +23,8 @@ static bool is_among(const char *name, const char *const *names)
 void note_company(Options *o, const char *name)
 {
     static const char *const of_plan[] = { "--plan", "-o", "--capacity",
-                                           "--time-limit", NULL };
+                                           "--time-limit", "--diagnostics",
+                                           NULL };
     static const char *const of_program[] = { "--batch", "-D", "--freeze",
                                               "--microbatch", "--ghost",
                                               "--precision", NULL };
@@ -69,9 +70,9 @@ static bool taken_program(const Options *o)
     for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
         const char *dot = takes[i].file ? strrchr(takes[i].file, '.') : NULL;
         if (dot == NULL || strcmp(dot, ".cnn") != 0) continue;
-        fprintf(stderr, "cnnc: no input; %s takes a file, and took '%s' for "
-                "it: cnnc %s %s\n", takes[i].option, takes[i].file,
-                takes[i].example, takes[i].file);
+        command_message(o->diag, MESSAGE_ERROR, "no input; %s takes a file, "
+                        "and took '%s' for it: cnnc %s %s", takes[i].option,
+                        takes[i].file, takes[i].example, takes[i].file);
         return true;
     }
     return false;
@@ -90,8 +91,9 @@ static void warn_of_useless(const Options *o)
     if (o->frontend.mode != INFER) return;
     for (size_t i = 0; i < sizeof of_training / sizeof *of_training; i++)
         if (of_training[i].given)
-            fprintf(stderr, "cnnc: warning: %s is for training steps, and has "
-                    "no effect with --mode infer\n", of_training[i].option);
+            command_message(o->diag, MESSAGE_WARNING, "%s is for training "
+                            "steps, and has no effect with --mode infer",
+                            of_training[i].option);
 }
 
 int options_check(const Options *o)
@@ -100,8 +102,8 @@ int options_check(const Options *o)
 
     if (input == NULL && taken_program(o)) return EXIT_USAGE;
     if (input == NULL) {
-        fputs("cnnc: no input; cnnc [options] FILE.cnn, and --help lists the "
-              "options\n", stderr);
+        command_message(o->diag, MESSAGE_ERROR, "no input; cnnc [options] "
+                        "FILE.cnn, and --help lists the options");
         return EXIT_USAGE;
     }
     bool is_table = prints_table(o);
@@ -128,11 +130,17 @@ int options_check(const Options *o)
         { (o->header != NULL || o->with_main || o->prefix != NULL ||
            o->weights != NULL) && !(is_cuda && is_file),
           "--header, --main, --prefix and --weights go with --emit cuda:" },
+        { o->with_trace && !(o->with_main && o->frontend.mode == TRAIN),
+          "--trace is for the trainer of --main:" },
         { o->header != NULL && strcmp(o->header, "-") == 0,
           "--header is a file, which the output includes:" },
         { o->header != NULL && strpbrk(o->header, "\"\\\n") != NULL,
           "--header can't be included by a name with a quote, a backslash or a "
           "new line:" },
+        { o->frontend.map == I8 && o->frontend.mode != INFER, "--precision "
+          "int8 is for --mode infer; training has f32 or 16 bits:" },
+        { o->frontend.calibrates && o->frontend.map != I8, "--calibrate is "
+          "for --precision int8:" },
         { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and "
           "does not go with --batch:" },
         { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },
@@ -146,16 +154,20 @@ int options_check(const Options *o)
         { (o->frontend.microbatch > 0 || o->auto_slices) &&
           o->frontend.mode == INFER,
           "--microbatch is for training, and excludes --mode infer:" },
+        { o->diagnostics != DIAGNOSTICS_TEXT && (o->passes.time ||
+          (o->passes.dump != NULL && o->passes.dump_dir == NULL)),
+          "--time, and --dump without --dump-dir, print text, and go with "
+          "--diagnostics text:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||
           strcmp(o->output, "-") == 0), "-MD needs -MF or -o:" },
     };
     if (clash(o) != NULL)
-        return usage("two of the files are", clash(o), NULL, 0);
+        return usage(o, "two of the files are", clash(o), NULL);
     if (o->plan || o->capacity || o->time_limit > 0) return check_plan(o);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].wrong) return usage(rules[i].what, input, NULL, 0);
-    if (tune_fault(o) != NULL) return usage(tune_fault(o), input, NULL, 0);
+        if (rules[i].wrong) return usage(o, rules[i].what, input, NULL);
+    if (tune_fault(o) != NULL) return usage(o, tune_fault(o), input, NULL);
     warn_of_useless(o);
     return -1;
 }

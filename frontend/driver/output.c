@@ -17,9 +17,11 @@
 // Names to remove at exit and on signals.
 static const char *volatile leftovers[2 * MOST_OUTPUTS];
 
-static bool failed(const char *path)
+static bool failed(const Output *out)
 {
-    fprintf(stderr, "cnnc: can't write '%s': %s\n", path, strerror(errno));
+    command_message(out->diag, MESSAGE_ERROR, "can't write '%s': %s",
+                    out->path != NULL ? out->path : "standard output",
+                    strerror(errno));
     return false;
 }
 
@@ -163,22 +165,24 @@ static FILE *open_special(const char *path)
     return fdopen(file, "wb");
 }
 
-bool output_open(Output *out, Arena *arena, const char *path)
+bool output_open(Output *out, Diag *diag, const char *path)
 {
     char place[PATH_ROOM];
-    *out = (Output){ .stream = stdout, .lock = -1, .old_lock = -1 };
+    *out = (Output){ .stream = stdout, .diag = diag, .lock = -1,
+                     .old_lock = -1 };
     if (path == NULL || strcmp(path, "-") == 0) return true;
-    *out = (Output){ .path = path, .place = path, .lock = -1, .old_lock = -1 };
+    out->stream = NULL;
+    out->path = out->place = path;
     if (is_special(path)) {
         out->stream = open_special(path);
-        return out->stream != NULL || failed(path);
+        return out->stream != NULL || failed(out);
     }
-    if (!follow_links(path, place)) return failed(path);
-    out->place = arena_copy(arena, place, strlen(place));
+    if (!follow_links(path, place)) return failed(out);
+    out->place = arena_copy(diag->arena, place, strlen(place));
     watch_ends();
     temporary_sweep(out->place);
-    out->stream = open_temporary(out, arena);
-    return out->stream != NULL || failed(path);
+    out->stream = open_temporary(out, diag->arena);
+    return out->stream != NULL || failed(out);
 }
 
 // True if all bytes are written; the file is not moved yet.
@@ -186,11 +190,11 @@ static bool is_written(Output *out)
 {
     bool written = fflush(out->stream) == 0 && !ferror(out->stream);
     int error = errno;
-    if (out->path == NULL) return written || failed("standard output");
+    if (out->path == NULL) return written || failed(out);
     bool closed = fclose(out->stream) == 0;
     out->stream = NULL;
     if (!written) errno = error;
-    return (written && closed) || failed(out->path);
+    return (written && closed) || failed(out);
 }
 
 // Gives the old file a second name until all files are moved.  A lock marks the
@@ -215,7 +219,7 @@ static bool is_moved(Output *out)
     if (out->temporary == NULL) return true;
     name_old(out);
     out->moved = rename(out->temporary, out->place) == 0;
-    if (!out->moved) return failed(out->path);
+    if (!out->moved) return failed(out);
     forget_leftover(out->temporary);
     out->temporary = NULL;
     return true;

@@ -8,10 +8,11 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "../../ir/base/arena.h"
+#include "../../ir/base/diag.h"
 
 typedef struct Output {
     FILE       *stream;         // NULL: never opened
+    Diag       *diag;           // where errors go
     const char *path;           // as it was given; NULL: standard output
     const char *place;          // the target: path with links followed
     const char *temporary;      // its name until moved; NULL: in place
@@ -22,9 +23,9 @@ typedef struct Output {
 
 enum { MOST_OUTPUTS = 4 };      // open at once
 
-// Opens an output.  path NULL or "-" is standard output.  Errors are printed on
-// standard error.  The arena must outlive the output.
-bool output_open(Output *out, Arena *arena, const char *path);
+// Opens an output.  path NULL or "-" is standard output.  Errors go to diag,
+// whose arena must outlive the output.
+bool output_open(Output *out, Diag *diag, const char *path);
 // Closes and moves all outputs or none.  Nothing is moved before all are
 // written.  If a move fails, earlier moves are undone, except on file systems
 // without hard links.  Outputs that were never opened are skipped.

@@ -144,7 +144,7 @@ typedef struct Use {
 
 static void line_of_bytes(const Graph *g, int64_t bytes, const char *what)
 {
-    fprintf(g->diag->stream, "  %11s  %s\n", bytes_text(g->arena, bytes), what);
+    detail(g->diag, "%11s  %s", bytes_text(g->arena, bytes), what);
 }
 
 static const char *line_text(Arena *arena, int32_t line)
@@ -199,20 +199,19 @@ void explain_peak(Graph *g)
 
 static void print_batch(const Input *in, const Capacity *c, const char *lever)
 {
-    FILE *stream = in->diag->stream;
     if (c->batch == 0 && c->above > 1) {
-        fprintf(stream, "  %11s  %s: %" PRId64 " samples do not fit; fewer "
-                "were not tried\n", "?", lever, c->above);
+        detail(in->diag, "%11s  %s: %" PRId64 " samples do not fit; fewer "
+               "were not tried", "?", lever, c->above);
         return;
     }
     if (c->batch == 0) {
-        fprintf(stream, "  %11s  %s: one sample does not fit\n", "none", lever);
+        detail(in->diag, "%11s  %s: one sample does not fit", "none", lever);
         return;
     }
     bool is_exact = c->above == c->batch + 1 || c->is_limit;
-    fprintf(stream, "  %11" PRId64 "  %s: %s%s\n", c->batch, lever,
-            enough_text(in->arena, c->arena_bytes),
-            is_exact ? "" : "; larger ones were not tried");
+    detail(in->diag, "%11" PRId64 "  %s: %s%s", c->batch, lever,
+           enough_text(in->arena, c->arena_bytes),
+           is_exact ? "" : "; larger ones were not tried");
 }
 
 static void print_slices(const Input *in, const Capacity *c, const Use *use)
@@ -222,9 +221,9 @@ static void print_slices(const Input *in, const Capacity *c, const Use *use)
         print_batch(in, c, name);
         return;
     }
-    fprintf(in->diag->stream, "  %11s  %s: %" PRId64 " sample%s at a time, "
-            "%s\n", "any", name, c->batch, c->batch == 1 ? "" : "s",
-            bytes_text(in->arena, c->arena_bytes));
+    detail(in->diag, "%11s  %s: %" PRId64 " sample%s at a time, %s", "any",
+           name, c->batch, c->batch == 1 ? "" : "s",
+           bytes_text(in->arena, c->arena_bytes));
 }
 
 // Prints the largest batches.  The search starts from the requested batch,
@@ -284,10 +283,9 @@ static void print_smallest(const Input *in, const Use *use, const Use *plain)
 {
     Arena *arena = in->arena;
     const char *name = use->lever->name, *what;
-    FILE *stream = in->diag->stream;
     if (use->refused) {
-        fprintf(stream, "  %11s  %s: this net has no step in slices\n", "none",
-                name);
+        detail(in->diag, "%11s  %s: this net has no step in slices", "none",
+               name);
         return;
     }
     if (use == plain)
@@ -298,8 +296,8 @@ static void print_smallest(const Input *in, const Use *use, const Use *plain)
         what = arena_print(arena, "%s: nothing more is gained", name);
     else
         what = arena_print(arena, "%s: %s", name, cost_text(arena, use, plain));
-    fprintf(stream, "  %11s  %s\n",
-            enough_text(arena, use->size.arena_bytes), what);
+    detail(in->diag, "%11s  %s", enough_text(arena, use->size.arena_bytes),
+           what);
 }
 
 static void print_plain(const Input *in, const Use *plain)

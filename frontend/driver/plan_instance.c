@@ -19,7 +19,8 @@ static const int64_t search_work = 4LL * 1000 * 1000 * 1000;
 int set_plan(Options *o, const char *value)
 {
     if (o->input != NULL) {
-        fprintf(stderr, "cnnc: one input at a time; a second is '%s'\n", value);
+        command_message(o->diag, MESSAGE_ERROR, "one input at a time; a second "
+                        "is '%s'", value);
         return EXIT_USAGE;
     }
     o->plan = true;
@@ -33,7 +34,8 @@ int set_capacity(Options *o, const char *value)
     errno = 0;
     o->capacity = strtoll(value, &end, 10);
     if (errno == 0 && *end == '\0' && o->capacity > 0) return -1;
-    fprintf(stderr, "cnnc: --capacity is a number of bytes, not '%s'\n", value);
+    command_message(o->diag, MESSAGE_ERROR, "--capacity is a number of bytes, "
+                    "not '%s'", value);
     return EXIT_USAGE;
 }
 
@@ -42,8 +44,8 @@ int set_time_limit(Options *o, const char *value)
     char *end;
     o->time_limit = strtod(value, &end);
     if (*end == '\0' && o->time_limit > 0 && isfinite(o->time_limit)) return -1;
-    fprintf(stderr, "cnnc: --time-limit is a number of seconds, not '%s'\n",
-            value);
+    command_message(o->diag, MESSAGE_ERROR, "--time-limit is a number of "
+                    "seconds, not '%s'", value);
     return EXIT_USAGE;
 }
 
@@ -51,10 +53,12 @@ int check_plan(const Options *o)
 {
     if (o->plan && o->beside_plan == NULL) return -1;
     if (o->plan)
-        fprintf(stderr, "cnnc: --plan goes with -o, --capacity and "
-                "--time-limit alone, not with '%s'\n", o->beside_plan);
+        command_message(o->diag, MESSAGE_ERROR, "--plan goes with -o, "
+                        "--capacity and --time-limit alone, not with '%s'",
+                        o->beside_plan);
     else
-        fputs("cnnc: --capacity and --time-limit go with --plan\n", stderr);
+        command_message(o->diag, MESSAGE_ERROR, "--capacity and --time-limit "
+                        "go with --plan");
     return EXIT_USAGE;
 }
 
@@ -87,25 +91,27 @@ static void print_rows(const Instance *in, FILE *out)
     }
 }
 
-static void print_figures(const Instance *in, int64_t bound, int64_t height,
-                          int64_t least)
+static void print_figures(Diag *diag, const Instance *in, int64_t bound,
+                          int64_t height, int64_t least)
 {
     double share = bound > 0 ? 100 * (double)(height - bound) / (double)bound
                              : 0;
-    fprintf(stderr, "cnnc: %" PRId32 " buffers, bound %" PRId64 ", height %"
-            PRId64 ", gap %" PRId64 " (%.2f %%)%s\n", in->count, bound, height,
-            height - bound, share,
-            least == height && least > bound ? ", the lowest there is" : "");
+    command_message(diag, MESSAGE_NOTE, "%" PRId32 " buffers, bound %" PRId64
+                    ", height %" PRId64 ", gap %" PRId64 " (%.2f %%)%s",
+                    in->count, bound, height, height - bound, share,
+                    least == height && least > bound ? ", the lowest there is"
+                                                     : "");
 }
 
 // True if the height is within the capacity; reports an error otherwise.
 static bool is_within(const Options *o, int64_t height, int64_t least)
 {
     if (o->capacity == 0 || height <= o->capacity) return true;
-    fprintf(stderr, "cnnc: no placement in %" PRId64 " bytes %s: the lowest "
-            "found takes %" PRId64 ", and none takes less than %" PRId64 "\n",
-            o->capacity, least > o->capacity ? "exists" : "was found", height,
-            least);
+    command_message(o->diag, MESSAGE_ERROR, "no placement in %" PRId64 " bytes "
+                    "%s: the lowest found takes %" PRId64 ", and none takes "
+                    "less than %" PRId64, o->capacity,
+                    least > o->capacity ? "exists" : "was found", height,
+                    least);
     return false;
 }
 
@@ -127,8 +133,9 @@ static int64_t to_bytes(Arena *arena, Instance *in, int64_t height,
     return height;
 }
 
-int plan_instance(const Options *o, Diag *diag)
+int plan_instance(const Options *o)
 {
+    Diag *diag = o->diag;
     Instance in;
     Output out;
     int64_t least;
@@ -137,12 +144,12 @@ int plan_instance(const Options *o, Diag *diag)
     deadline = now() + o->time_limit;
     if (!instance_read(&in, o->arena, diag, o->input)) return EXIT_FILE;
     if (diag->error_count > 0) return EXIT_INPUT;
-    if (!output_open(&out, o->arena, o->output)) return EXIT_FILE;
+    if (!output_open(&out, diag, o->output)) return EXIT_FILE;
     goal.height = o->capacity / in.unit;
     int64_t height = place_towards(o->arena, in.items, in.count, &goal, &least);
     height = to_bytes(o->arena, &in, height, &least);
     int64_t bound = place_bound(o->arena, in.items, in.count);
-    print_figures(&in, bound, height, least);
+    print_figures(diag, &in, bound, height, least);
     if (!is_within(o, height, least)) {
         output_discard(&out, 1);
         return EXIT_OVER;

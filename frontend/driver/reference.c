@@ -29,7 +29,8 @@ static const struct Group {
     unsigned    flag;
 } groups[] = {
     { "Layers", "Called on values, as `x -> f(...)` or `f(x, ...)`. Each takes "
-      "`name = \"...\"` too. Formulas hold for \\[batch, height, width, "
+      "`name = \"...\"` too, and one with parameters `train = none` and "
+      "`weights = \"...\"`. Formulas hold for \\[batch, height, width, "
       "channels\\].",
       "y = x -> conv(16, 3x5, stride = 2, init = he_normal, name = \"stem\")",
       LAYER },
@@ -42,7 +43,12 @@ static const struct Group {
       "evaluation both sums are added up before one is divided by the other, "
       "so that the batch size does not matter. Where nothing counts the loss "
       "is 0, without a gradient; the trainer prints `nan` for a mean of "
-      "nothing.",
+      "nothing. PyTorch's reduction `sum` is the mean with the `weight` that "
+      "is the number of elements, or of labels. Labels are `i32` in memory, "
+      "and data files have integers of any size; `ignore = -100` leaves out "
+      "the labels that PyTorch leaves out by default. A target that is no "
+      "label has the shape of the scores: probabilities in "
+      "`softmax_cross_entropy`, of any sum.",
       "loss softmax_cross_entropy(logits, label, label_smoothing = 0.1)",
       LOSS },
     { "Metrics", "After the word `metric`, where any loss can stand too. "
@@ -74,8 +80,7 @@ static const struct Trait {
 // True if fallback lists all allowed words.
 static bool has_words(const ArgSpec *spec)
 {
-    return spec->fallback != NULL &&
-           (spec->type == ARG_WORD || spec->type == ARG_INIT);
+    return spec->fallback != NULL && takes_words(spec);
 }
 
 // Prints "1 to 4096" or "at least 0"; bounds of 1e30 and more mean none.
@@ -130,7 +135,8 @@ static void print_arguments(const Op *op)
         print_fallback(spec);
         print_range(spec);
         print_cell(spec->meaning);
-        if (has_words(spec)) print_words(spec->fallback);
+        if (has_words(spec) && strchr(spec->fallback, '|') != NULL)
+            print_words(spec->fallback);
         puts("|");
     }
     putchar('\n');
@@ -207,6 +213,7 @@ static const char *const spellings[] = {
     [ARG_WORD] = "one of the words that the table lists",
     [ARG_LIST] = "`[1, 2, 0.5]`, numbers; `[]` is the empty one",
     [ARG_INIT] = "one of those words, or a number",
+    [ARG_LABEL] = "`255`, `-100`: an integral number; or `none`",
 };
 
 static void print_types(void)

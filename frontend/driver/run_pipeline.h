@@ -52,6 +52,9 @@ void add_size(PlanSize *sum, const PlanSize *size);
 
 // names.c: --emit names: prints the weights as JSON.  False after errors.
 bool print_names(const Input *in, const Options *o, FILE *out);
+// graph_json.c: --emit graph: prints the net before any pass as JSON.  False
+// after errors.
+bool print_graph_json(const Input *in, const Options *o, FILE *out);
 
 // curve.c: training steps from the one without recomputation to the one with
 // the smallest arena, as points or a table.  False or NULL after errors.

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "../../ir/base/format.h"
+#include "../../ir/families/prune.h"
 #include "../../ir/gpu/overhead.h"
 #include "../../ir/base/sizes.h"
 #include "../../ir/gpu/offload.h"
@@ -19,13 +20,13 @@
 #include "../../ir/gpu/precision.h"
 #include "input.h"
 #include "run_pipeline.h"
-#include "../table.h"
 
 typedef struct Layer {
     const char *name;           // the shortest of its nodes' names
     Pos         pos;
     const Op   *op;             // the operator called; NULL: unknown yet
-    ValueId     result;         // of its last node
+    NodeId      last;           // of its nodes
+    ValueId     result;         // of that node
     int64_t     parameters, bytes, masks, flops;
 } Layer;
 
@@ -35,7 +36,7 @@ typedef struct Summary {
     int      count;
     Layer    sum;
     int64_t  statistics;
-    Sheet   *sheets[5];
+    Sheet   *sheets[6];
     int      sheet_count;
 } Summary;
 
@@ -68,9 +69,11 @@ static Layer merged(const Layer *first, const Layer *second)
 }
 
 // Makes a layer of one node.
-static Layer layer_of(const Graph *g, const Node *n)
+static Layer layer_of(const Graph *g, NodeId id)
 {
-    Layer layer = { .name = n->name, .pos = n->pos, .result = n->results[0] };
+    const Node *n = &g->nodes[id];
+    Layer layer = { .name = n->name, .pos = n->pos, .last = id,
+                    .result = n->results[0] };
     Cost cost = { .flops = 0 };
 
     if (!(n->op->flags & INTERNAL)) layer.op = n->op;
@@ -90,7 +93,7 @@ static void find_layers(Summary *s, const Graph *g)
     for (NodeId n = 0; n < g->node_count; n++) {
         const Node *node = &g->nodes[n];
         if (node->phase != FORWARD || node->result_count == 0) continue;
-        s->layers[s->count++] = layer_of(g, node);
+        s->layers[s->count++] = layer_of(g, n);
         while (s->count > 1 && same_call(&s->layers[s->count - 2],
                                          &s->layers[s->count - 1])) {
             Layer *last = &s->layers[--s->count];
@@ -111,27 +114,21 @@ static void count_activations(Summary *s, const Graph *g)
     }
 }
 
-// Returns the layer whose name is a prefix of the parameter's; the longest of
-// several: a.b for a.b.weight.
-static Layer *owner_of(Summary *s, const Table *named, const char *name)
-{
-    Layer *owner = NULL;
-    for (size_t end = strlen(name); end > 0 && owner == NULL; end--)
-        if (name[end] == '.')
-            owner = table_find(named, arena_copy(s->arena, name, end));
-    return owner;
-}
-
+// Adds each parameter to the layer that reads it first; others share it.
 static void count_parameters(Summary *s, const Graph *g)
 {
-    Table named = { .entries = NULL };
-    for (int i = 0; i < s->count; i++)
-        table_set(&named, s->arena, s->layers[i].name, &s->layers[i]);
-    for (ValueId v = 0; v < g->value_count; v++) {
-        const Value *value = &g->values[v];
-        if (value->kind != PARAM) continue;
-        Layer *owner = owner_of(s, &named, value->name);
-        if (owner != NULL) owner->parameters += elements(value->shape);
+    bool *counted = NEW_ARRAY(s->arena, (size_t)g->value_count, bool);
+    Layer *layer = s->layers;
+    for (NodeId n = 0; n < g->node_count; n++) {
+        const Node *node = &g->nodes[n];
+        if (node->phase != FORWARD || node->result_count == 0) continue;
+        while (layer->last < n) layer++;
+        for (int k = 0; k < node->operand_count; k++) {
+            ValueId v = node->operands[k];
+            if (v == NONE || g->values[v].kind != PARAM || counted[v]) continue;
+            layer->parameters += elements(g->values[v].shape);
+            counted[v] = true;
+        }
     }
     WeightCount count = count_weights(g);
     s->sum.parameters = count.parameters;
@@ -240,6 +237,37 @@ static Sheet *totals_sheet(const Summary *s)
     put_count(sheet, s->statistics);
     put_count(sheet, s->sum.flops);
     put_count(sheet, s->sum.bytes);
+    return sheet;
+}
+
+// ---- pruning ----------------------------------------------------------------
+
+static const SheetColumn pruning_columns[] = {
+    { "pruned_kernels", "pruned kernels", AS_COUNT },
+    { "pruned_weights", "their weights", AS_COUNT },
+    { "zeros", "of these 0 at the end", AS_COUNT },
+    { "zeros_step", "from step", AS_COUNT },
+    { "mask_bytes", "bytes of masks", AS_COUNT },
+    { "weights_bytes", "bytes of all weights", AS_COUNT },
+    { "packed_bytes", "in bits and non-zeros", AS_COUNT },
+    { NULL, "bytes of arena saved", AS_TEXT },
+};
+
+static Sheet *pruning_sheet(const Summary *s, const Graph *g)
+{
+    Sheet *sheet = sheet_new(s->arena, "pruning", pruning_columns,
+                             sizeof pruning_columns / sizeof *pruning_columns);
+    Pruned p = count_pruned(g);
+    sheet->use = IS_RECORD;
+    sheet_row(sheet);
+    put_count(sheet, p.kernels);
+    put_count(sheet, p.weights);
+    put_count(sheet, p.zeros);
+    put_count(sheet, (int64_t)p.from);
+    put_count(sheet, p.mask_bytes);
+    put_count(sheet, p.whole_bytes);
+    put_count(sheet, p.packed_bytes);
+    put_text(sheet, "0; zeros save no time either");
     return sheet;
 }
 
@@ -412,6 +440,7 @@ bool summarize(const Input *in, const Options *o, FILE *out)
     s.sheets[s.sheet_count++] = program;
     s.sheets[s.sheet_count++] = layers_sheet(&s, g);
     s.sheets[s.sheet_count++] = totals_sheet(&s);
+    if (is_pruning(g)) s.sheets[s.sheet_count++] = pruning_sheet(&s, g);
     if (!add_plans(&s, in, o, g->mode)) return false;
     sheets_print(s.sheets, s.sheet_count, o->format, out);
     return true;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "../../ir/dtype.h"
 #include "options.h"
 
 static const Pos nowhere = { .file = NONE };
@@ -17,14 +18,22 @@ static const char *dims_of(Arena *arena, int rank, const int64_t *dim)
     return rank > 0 ? text : "a number";
 }
 
-// True if the net's type holds each number of the tensor.
-static bool holds(const Options *o, const Graph *g, const Tensor *t)
+// True if the value's type holds the number, of 16 bits the nearest one.
+static bool holds_number(DType type, double number)
 {
-    for (int64_t i = 0; i < t->count && g->real == F32; i++) {
-        double number = t->data[i];
-        if (isnan(number) || (double)(float)number == number) continue;
+    if (type == I8) return number == rint(number) && fabs(number) <= 127;
+    if (isnan(number) || type == F64) return true;
+    if ((double)(float)number != number) return false;
+    return !is_half(type) || isinf(number) || isfinite(rounded(type, number));
+}
+
+static bool holds(const Options *o, const Graph *g, const Tensor *t, DType type)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        if (holds_number(type, t->data[i])) continue;
         error(g->diag, nowhere, "--weights %s: element %" PRId64 " of %s, "
-              "%.17g, is no f32", o->weights, i, t->name, number);
+              "%.17g, is no %s", o->weights, i, t->name, t->data[i],
+              dtype_names[type]);
         return false;
     }
     return true;
@@ -42,19 +51,23 @@ static bool fits(const Options *o, const Graph *g, const TensorFile *file,
     }
     if (t->rank == shape->rank &&
         memcmp(t->dim, shape->dim, (size_t)t->rank * sizeof *t->dim) == 0)
-        return holds(o, g, t);
+        return holds(o, g, t, value->dtype);
     error(g->diag, nowhere, "--weights %s: tensor %s: wanted %s, found %s",
           o->weights, t->name, dims_of(g->arena, shape->rank, shape->dim),
           dims_of(g->arena, t->rank, t->dim));
     return false;
 }
 
-// True if the net knows each tensor.  PyTorch counts the batches of a norm.
+// True if the net knows each tensor.  PyTorch counts the batches of a norm, and
+// quantization-aware training adds its scales of maps.
 static bool knows_all(const Options *o, const Graph *g, const TensorFile *file)
 {
     for (int k = 0; k < file->count; k++) {
         const char *name = file->tensor[k].name;
-        bool known = fnmatch("*num_batches_tracked", name, 0) == 0;
+        bool is_scale =
+            fnmatch("*.scale", name, 0) == 0 && file->tensor[k].rank == 1 &&
+            file->tensor[k].dim[0] == 2;
+        bool known = is_scale || fnmatch("*num_batches_tracked", name, 0) == 0;
         for (ValueId v = 0; v < g->value_count && !known; v++)
             known = is_weight(g->values[v].kind) &&
                     strcmp(g->values[v].name, name) == 0;

@@ -59,11 +59,13 @@ static bool print_program(const Input *in, const Options *o, FILE *out)
 {
     Plan *plan = NULL;
     if (o->emit == EMIT_NAMES) return print_names(in, o, out);
+    if (o->emit == EMIT_GRAPH) return print_graph_json(in, o, out);
     const Graph *g = compile(in, o, o->frontend.mode, &plan);
     if (g == NULL) return false;
     if (o->emit == EMIT_IR) graph_print(g, out);
     else if (o->emit == EMIT_PLAN) plan_print_json(plan, out);
-    else plan_print_csv(plan, out);
+    else if (o->emit == EMIT_PLAN_CSV) plan_print_csv(plan, out);
+    else plan_print_trace(in->arena, plan, out);
     return true;
 }
 
@@ -121,11 +123,11 @@ static int write_files(const Input *in, const Options *o, const EmitInput *emit,
     Output out[FILES] = { { .stream = NULL } };
     bool ok = true;
     bool has_main = !only_report(o);
-    if ((has_main && !output_open(&out[MAIN], o->arena, o->output)) ||
+    if ((has_main && !output_open(&out[MAIN], o->diag, o->output)) ||
         (o->report != NULL &&
-         !output_open(&out[REPORT], o->arena, o->report)) ||
+         !output_open(&out[REPORT], o->diag, o->report)) ||
         (o->header != NULL &&
-         !output_open(&out[HEADER], o->arena, o->header)) ||
+         !output_open(&out[HEADER], o->diag, o->header)) ||
         !open_dependencies(o, &out[DEPENDENCIES]))
         return output_discard(out, FILES), EXIT_FILE;
     if (!has_main) ok = true;
@@ -145,6 +147,7 @@ int write_output(const Input *in, const Options *o)
 {
     EmitInput emit = { .command_line = o->command_line,
                        .with_main = o->with_main,
+                       .with_trace = o->with_trace,
                        .prefix = o->prefix };
     emit.header_name = name_without_folders(o->header);
     TuneInput tune = { .gpu = NULL };

@@ -128,19 +128,26 @@ char *arena_copy(Arena *arena, const char *text, size_t length)
     return copy;
 }
 
-char *arena_print(Arena *arena, const char *format, ...)
+char *arena_vprint(Arena *arena, const char *format, va_list args)
 {
     // Formats twice: to measure, and to store.
-    va_list args, again;
-    va_start(args, format);
+    va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
     if (length < 0) out_of_memory(1, strlen(format));
 
     char *text = arena_alloc(arena, (size_t)length + 1, 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    return text;
+}
+
+char *arena_print(Arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vprint(arena, format, args);
+    va_end(args);
     return text;
 }
 

@@ -3,6 +3,7 @@
 #ifndef CNNC_ARENA_H
 #define CNNC_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ char *arena_copy(Arena *arena, const char *text, size_t length);
 // Formats as printf does, into the arena.
 char *arena_print(Arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// Formats as vprintf does, into the arena.
+char *arena_vprint(Arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 // Grows an array to at least need elements.  Returns the array, which may have
 // moved, and updates *capacity.  New elements are zero.  A moved array is

@@ -8,6 +8,8 @@
 // Columns count characters (code points of UTF-8), as in Pos.  A terminal
 // expands a tab to the next multiple of 8.  So the quoted line and the line
 // under it are written with spaces.
+//
+// Every message passes through message(), which writes it or keeps it as data.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -148,19 +150,90 @@ static void write_place(const Diag *diag, Pos pos)
     fputs(": ", diag->stream);
 }
 
-static void message(const Diag *diag, Pos pos, const char *kind,
-                    const char *kind_color, const char *format, va_list args)
+static void write_message(const Diag *diag, MessageKind kind, Pos pos,
+                          const char *format, va_list args)
 {
+    static const struct { const char *name, *color; } kinds[] = {
+        [MESSAGE_ERROR] = { "error", "\33[31m" },
+        [MESSAGE_WARNING] = { "warning", "\33[35m" },
+        [MESSAGE_NOTE] = { "note", "\33[36m" },
+    };
     const char *bold = diag->color ? "\33[1m" : "";
     const char *plain = diag->color ? "\33[m" : "";
 
     fputs(bold, diag->stream);
     write_place(diag, pos);
-    fprintf(diag->stream, "%s%s: %s%s", diag->color ? kind_color : "", kind,
-            plain, bold);
+    fprintf(diag->stream, "%s%s: %s%s", diag->color ? kinds[kind].color : "",
+            kinds[kind].name, plain, bold);
     vfprintf(diag->stream, format, args);
     fprintf(diag->stream, "%s\n", plain);
     quote(diag, pos);
+}
+
+// A note with a position is about the message before it, and so is any note
+// after an error.
+static bool is_about_last(const Messages *kept, MessageKind kind, Pos pos)
+{
+    return kind == MESSAGE_NOTE && kept->last != NULL &&
+           (pos.line > 0 || kept->last->kind == MESSAGE_ERROR);
+}
+
+// Sources move when one is added, so a message keeps a copy.
+static const Source *keep_source(const Diag *diag, const Source *source)
+{
+    Source *kept = NEW(diag->arena, Source);
+    *kept = *source;
+    return kept;
+}
+
+static void keep(const Diag *diag, MessageKind kind, Pos pos,
+                 const char *format, va_list args)
+{
+    Messages *kept = diag->kept;
+    Message *new = NEW(diag->arena, Message);
+    const Source *source = source_of(diag, pos);
+    *new = (Message){ .kind = kind, .pos = pos,
+                      .text = arena_vprint(diag->arena, format, args) };
+    if (source != NULL) new->source = keep_source(diag, source);
+    if (is_about_last(kept, kind, pos)) {
+        if (kept->last_note != NULL) kept->last_note->next = new;
+        else kept->last->notes = new;
+        kept->last_note = new;
+        return;
+    }
+    if (kept->last != NULL) kept->last->next = new;
+    else kept->first = new;
+    kept->last = new;
+    kept->last_note = NULL;
+}
+
+static void message(const Diag *diag, MessageKind kind, Pos pos,
+                    const char *format, va_list args)
+{
+    if (diag->kept != NULL) keep(diag, kind, pos, format, args);
+    else write_message(diag, kind, pos, format, args);
+}
+
+void command_message(Diag *diag, MessageKind kind, const char *format, ...)
+{
+    va_list args;
+    if (diag->quiet) return;
+    va_start(args, format);
+    if (diag->kept != NULL) {
+        keep(diag, kind, (Pos){ .file = -1 }, format, args);
+    } else {
+        fputs(kind == MESSAGE_WARNING ? "cnnc: warning: " : "cnnc: ",
+              diag->stream);
+        vfprintf(diag->stream, format, args);
+        fputc('\n', diag->stream);
+    }
+    va_end(args);
+}
+
+Diag diag_apart(const Diag *diag)
+{
+    return (Diag){ .arena = diag->arena, .stream = diag->stream,
+                   .kept = diag->kept, .color = diag->color };
 }
 
 // True after MAX_ERRORS errors: later ones are counted but not shown, nor are
@@ -177,14 +250,14 @@ bool shows_errors(const Diag *diag)
 
 void error(Diag *diag, Pos pos, const char *format, ...)
 {
-    if (++diag->error_count == MAX_ERRORS + 1 && !diag->quiet)
-        fprintf(diag->stream, "cnnc: more than %d errors; the rest are not "
-                "shown\n", MAX_ERRORS);
+    if (++diag->error_count == MAX_ERRORS + 1)
+        command_message(diag, MESSAGE_NOTE, "more than %d errors; the rest are "
+                        "not shown", MAX_ERRORS);
     if (is_silent(diag)) return;
 
     va_list args;
     va_start(args, format);
-    message(diag, pos, "error", "\33[31m", format, args);
+    message(diag, MESSAGE_ERROR, pos, format, args);
     va_end(args);
 }
 
@@ -204,7 +277,7 @@ void warning(Diag *diag, Pos pos, const char *format, ...)
     diag->warned[diag->warned_count++] = pos;
     va_list args;
     va_start(args, format);
-    message(diag, pos, "warning", "\33[35m", format, args);
+    message(diag, MESSAGE_WARNING, pos, format, args);
     va_end(args);
 }
 
@@ -213,14 +286,37 @@ void note(Diag *diag, Pos pos, const char *format, ...)
     if (is_silent(diag)) return;
     va_list args;
     va_start(args, format);
-    message(diag, pos, "note", "\33[36m", format, args);
+    message(diag, MESSAGE_NOTE, pos, format, args);
     va_end(args);
+}
+
+void detail(Diag *diag, const char *format, ...)
+{
+    va_list args;
+    if (is_silent(diag)) return;
+    va_start(args, format);
+    const char *line = arena_vprint(diag->arena, format, args);
+    va_end(args);
+    if (diag->kept == NULL) {
+        fprintf(diag->stream, "  %s\n", line);
+        return;
+    }
+    Message *last = diag->kept->last_note != NULL ? diag->kept->last_note
+                                                  : diag->kept->last;
+    last->text = arena_print(diag->arena, "%s\n  %s", last->text, line);
 }
 
 void fixit(Diag *diag, Pos pos, const char *replacement)
 {
     const Source *source = source_of(diag, pos);
     if (is_silent(diag) || source == NULL || pos.line < 1) return;
+    if (diag->kept != NULL) {
+        Message *last = diag->kept->last;
+        last->fixit = arena_copy(diag->arena, replacement, strlen(replacement));
+        last->fixit_pos = pos;
+        last->fixit_source = keep_source(diag, source);
+        return;
+    }
 
     int32_t length;
     const char *text = source_line(source, pos.line, &length);

@@ -18,11 +18,11 @@ typedef struct Type {
     int         bytes;
 } Type;
 
-enum { F64, F32, F16, BF16, I64, I32, U8, TYPES };
+enum { F64, F32, F16, BF16, I64, I32, U8, I8, TYPES };
 
 static const Type types[TYPES] = {
     { "F64", 8 }, { "F32", 4 }, { "F16", 2 }, { "BF16", 2 }, { "I64", 8 },
-    { "I32", 4 }, { "U8", 1 },
+    { "I32", 4 }, { "U8", 1 }, { "I8", 1 },
 };
 
 // A file being read; at walks over the header.
@@ -56,6 +56,7 @@ static double element(int type, const char *at)
         int64_t  i64;
         int32_t  i32;
         uint8_t  u8;
+        int8_t   i8;
     } x;
 
     memcpy(&x, at, (size_t)types[type].bytes);
@@ -66,6 +67,7 @@ static double element(int type, const char *at)
     case BF16: return half_value(x.half, 7);
     case I64: return (double)x.i64;
     case I32: return x.i32;
+    case I8: return x.i8;
     default: return x.u8;
     }
 }
@@ -143,7 +145,7 @@ static int type_of(Reader *r, const char *name)
 {
     for (int k = 0; k < TYPES; k++)
         if (strcmp(types[k].name, name) == 0) return k;
-    wrong(r, "F64, F32, F16, BF16, I64, I32 or U8");
+    wrong(r, "F64, F32, F16, BF16, I64, I32, U8 or I8");
     return F64;
 }
 

@@ -10,6 +10,7 @@ typedef struct Entry {
     uint32_t    hash;
     int32_t     id;
     int32_t     suffix;         // the last used for this name
+    bool        released;       // free again; the entry stays for the search
 } Entry;
 
 struct Names {
@@ -68,7 +69,14 @@ static void grow(Names *names)
 int32_t names_find(const Names *names, const char *name, size_t length)
 {
     Entry *entry = entry_of(names, name, length, hash_of(name, length));
-    return entry->name != NULL ? entry->id : -1;
+    return entry->name != NULL && !entry->released ? entry->id : -1;
+}
+
+void names_release(Names *names, const char *name)
+{
+    size_t length = strlen(name);
+    Entry *entry = entry_of(names, name, length, hash_of(name, length));
+    entry->released = entry->name != NULL;
 }
 
 // Takes the name if it is free.  Otherwise returns false and sets *taken.
@@ -81,6 +89,11 @@ static bool take(Names *names, const char *name, int32_t id, Entry **taken)
     if (2 * names->count >= names->capacity) grow(names);
     Entry *entry = entry_of(names, name, length, hash);
     *taken = entry;
+    if (entry->released) {
+        entry->id = id;
+        entry->released = false;
+        return true;
+    }
     if (entry->name != NULL) return false;
     *entry = (Entry){ .name = name, .hash = hash, .id = id, .suffix = 1 };
     names->count++;

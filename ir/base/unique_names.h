@@ -19,6 +19,9 @@ const char *names_take(Names *names, const char *name, int32_t id);
 // Has no effect if the name is taken.
 void names_keep(Names *names, const char *name, int32_t id);
 
+// Makes a name free again.  It need not be taken.
+void names_release(Names *names, const char *name);
+
 // Returns the id of a name of length characters; NONE (-1) if it is free.
 int32_t names_find(const Names *names, const char *name, size_t length);
 

@@ -73,4 +73,5 @@ void reference_moments(const Ref *r, bool decoupled)
         double square = v[i] / (1 - pow(beta2, t));
         weight[i] -= rate * mean / (sqrt(square) + attr[EPSILON].f);
     }
+    mask_weights(r);
 }

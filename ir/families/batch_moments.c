@@ -15,6 +15,13 @@ double deviation(const Ref *r, double variance)
     return sqrt(variance + r->n->attr[EPSILON].f);
 }
 
+double normalized(double x, int64_t c, double *const in[4], double epsilon)
+{
+    double y = (x - in[2][c]) / sqrt(in[3][c] + epsilon);
+    if (in[0] != NULL) y *= in[0][c];
+    return in[1] != NULL ? y + in[1][c] : y;
+}
+
 // Adds a pair to the partial sums of row i's split.
 static void add_pair(const Ref *r, Shape x, int64_t i, double a, double b)
 {
@@ -174,4 +181,17 @@ void made_products_reference(const Ref *r, int x, int64_t pixels,
     int result = r->n->operand_count;
     run_on_result(r, products_reference,
                   (int[]){ result, x, x + 1, x + 2 }, 4, pixels, epsilon);
+}
+
+void made_norm_reference(const Ref *r, int first, double epsilon)
+{
+    double *const *in = r->in + first, *y = r->out[0];
+    DType map = r->g->map;
+
+    for (int64_t i = 0; i < elements(ref_out(r, 0)); i++) {
+        int64_t c = i % columns_of(ref_out(r, 0));
+        y[i] = normalized(rounded(map, y[i]), c, in, epsilon);
+        if (in[NORM_OTHER] != NULL)
+            y[i] = rounded(map, y[i]) + in[NORM_OTHER][i];
+    }
 }

@@ -12,6 +12,9 @@ enum BatchAttrs { MOMENTUM, EPSILON, PIXELS, SPLITS };
 // Returns the rows of the valid samples.
 int64_t batch_rows(const Ref *r);
 double deviation(const Ref *r, double variance);
+// Returns x - mean[c], over the deviation, times weight[c], plus bias[c].
+// in: weight or NULL, bias or NULL, mean, variance.
+double normalized(double x, int64_t c, double *const in[4], double epsilon);
 
 // partials = (x)
 void statistics_reference(const Ref *r);
@@ -32,5 +35,8 @@ void made_moments_reference(const Ref *r, int weight, int64_t pixels,
                             double epsilon);
 void made_products_reference(const Ref *r, int x, int64_t pixels,
                              double epsilon);
+// Applies a batch norm to result 0, then adds a map.  Operands NORM_OPERANDS
+// begin at slot `first`.
+void made_norm_reference(const Ref *r, int first, double epsilon);
 
 #endif

@@ -10,6 +10,7 @@
 //
 // The kernels merge adjacent axes that belong to the same operands: [n,h,w,c]
 // and [n,1,1,c] broadcast along n, h*w and c.
+#include <string.h>
 #include "binary.h"
 #include "../op/op_checks.h"
 #include "../gpu/gemm_tile.h"
@@ -23,10 +24,41 @@ const AttrSpec broadcast_attrs[] = {
 
 // ---- shapes -----------------------------------------------------------------
 
-// Returns the shape of the result; rank 0 if the shapes do not match.
-static Shape meet(Shape a, Shape b)
+// Returns the shape of operand k (0: a, 1: b) with axes of 1 in front, so that
+// it has this rank.  A value keeps its axis of samples; a parameter has none.
+static Shape aligned(const Op *op, int k, Shape own, int rank)
 {
-    Shape y = { .rank = 0 };
+    bool is_param = k == 1 && strchr(op->operands, '[') != NULL;
+    int kept = is_param ? 0 : 1, missing = rank - own.rank;
+    Shape shape = { .rank = rank };
+    if (missing <= 0 || own.rank < kept) return own;
+    for (int d = 0; d < rank; d++)
+        shape.dim[d] = d < kept ? own.dim[d]
+                       : d < kept + missing ? 1 : own.dim[d - missing];
+    return shape;
+}
+
+// Both operands, aligned.
+typedef struct Pair {
+    Shape a, b;
+} Pair;
+
+static Pair pair_of(const Op *op, Shape a, Shape b)
+{
+    int rank = a.rank > b.rank ? a.rank : b.rank;
+    return (Pair){ aligned(op, 0, a, rank), aligned(op, 1, b, rank) };
+}
+
+static Pair pair_of_node(const Graph *g, const Node *n)
+{
+    return pair_of(n->op, g->values[n->operands[0]].shape,
+                   g->values[n->operands[1]].shape);
+}
+
+// Returns the shape of the result; rank 0 if the shapes do not match.
+static Shape meet(Pair of)
+{
+    Shape a = of.a, b = of.b, y = { .rank = 0 };
     if (a.rank != b.rank) return y;
     for (int d = 0; d < a.rank; d++) {
         if (a.dim[d] != b.dim[d] && a.dim[d] != 1 && b.dim[d] != 1) return y;
@@ -38,20 +70,19 @@ static Shape meet(Shape a, Shape b)
 
 Shape shape_of_broadcast(const Graph *g, const Node *n)
 {
-    return meet(g->values[n->operands[0]].shape,
-                g->values[n->operands[1]].shape);
+    return meet(pair_of_node(g, n));
 }
 
 ValueId build_broadcast(Build *b)
 {
     Graph *g = b->g;
     if (!build_wants_real(b, 0) || !build_wants_real(b, 1)) return NONE;
-    Shape y = meet(g->values[b->operand[0]].shape,
-                   g->values[b->operand[1]].shape);
+    Shape y = meet(pair_of(b->op, g->values[b->operand[0]].shape,
+                           g->values[b->operand[1]].shape));
     if (y.rank > 0) return build_node(b, 2, b->operand, NULL, y);
-    error(g->diag, b->pos, "%s needs shapes of one rank that are equal, or 1 "
-          "where they differ, but these are %s and %s", b->op->name,
-          operand_text(b, 0), operand_text(b, 1));
+    error(g->diag, b->pos, "%s needs shapes that, from the last dimension on, "
+          "are equal, or 1 where they differ, but these are %s and %s",
+          b->op->name, operand_text(b, 0), operand_text(b, 1));
     return NONE;
 }
 
@@ -134,8 +165,9 @@ void broadcast_gradient(Gradient *c, int k, ValueId dz, unsigned from)
     if (!gradient_wanted(c, k)) return;
     Graph *g = c->g;
     Node n = g->nodes[c->node];
-    Shape y = g->values[dz].shape, own = g->values[n.operands[k]].shape;
-    if ((from & PASSES) && same_shape(y, own)) {
+    Shape y = g->values[dz].shape;
+    Shape own = aligned(n.op, k, g->values[n.operands[k]].shape, y.rank);
+    if ((from & PASSES) && same_shape(y, g->values[n.operands[k]].shape)) {
         gradient_add(c, k, dz);
         return;
     }
@@ -170,6 +202,9 @@ static Sides sides_of(const Graph *g, const Node *n)
         for (int d = 1; d < s.own.rank; d++) s.own.dim[d - 1] = s.own.dim[d];
         s.own.rank--;
     }
+    int own = n->kernel - 1;
+    s.own = aligned(n->op, own, s.own, s.y.rank);
+    s.other = aligned(n->op, 1 - own, s.other, s.y.rank);
     return s;
 }
 
@@ -203,16 +238,16 @@ static void launch_pointers(const Node *n, Launch *l)
 
 static void launch_forward(const Graph *g, const Node *n, Launch *l)
 {
-    Shape a = g->values[n->operands[0]].shape;
-    Shape b = g->values[n->operands[1]].shape, y = meet(a, b);
-    bool equal = same_shape(a, b);
+    Pair of = pair_of_node(g, n);
+    Shape y = meet(of);
+    bool equal = same_shape(of.a, of.b);
     int64_t vec = equal ? vec_width(g, n, elements(y)) : 1;
     launch_elements(l, equal ? "pair_forward" : "broadcast_forward",
                     elements(y) / vec);
     launch_type(l, functor_of(n->op));
     launch_act(l, n);
     if (equal) launch_type_int(l, vec);
-    else launch_dims(l, dims_of(y, a, b));
+    else launch_dims(l, dims_of(y, of.a, of.b));
     launch_pointers(n, l);
     if (equal) launch_int(l, elements(y), "count");
 }
@@ -255,12 +290,11 @@ void launch_broadcast(const Graph *g, const Node *n, Launch *l)
 
 bool load_broadcast(const Graph *g, const Node *n, Launch *l)
 {
-    Shape a = g->values[n->operands[0]].shape;
-    Shape b = g->values[n->operands[1]].shape;
+    Pair of = pair_of_node(g, n);
     launch_struct(l, "Paired");
     launch_type(l, functor_of(n->op));
     launch_act(l, n);
-    launch_dims(l, dims_of(meet(a, b), a, b));
+    launch_dims(l, dims_of(meet(of), of.a, of.b));
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
     return true;
 }
@@ -281,10 +315,11 @@ static int64_t place_in(Shape x, Shape y, int64_t i)
 
 void broadcast_reference(const Ref *r, double (*f)(double a, double b))
 {
-    Shape y = ref_out(r, 0), a = ref_in(r, 0), b = ref_in(r, 1);
+    Shape y = ref_out(r, 0);
+    Pair of = pair_of_node(r->g, r->n);
     for (int64_t i = 0; i < elements(y); i++)
-        r->out[0][i] = ref_act(r, f(r->in[0][place_in(a, y, i)],
-                                    r->in[1][place_in(b, y, i)]));
+        r->out[0][i] = ref_act(r, f(r->in[0][place_in(of.a, y, i)],
+                                    r->in[1][place_in(of.b, y, i)]));
 }
 
 // Returns the shape of the reduced axes.
@@ -296,10 +331,12 @@ static Shape summed(Shape y, Shape own)
     return rest;
 }
 
-// Returns operand k at element i of y; 0 if it is not read.
+// Returns operand A or B at element i of y; 0 if it is not read.
 static double read_at(const Ref *r, int k, Shape y, int64_t i)
 {
-    return r->in[k] == NULL ? 0 : r->in[k][place_in(ref_in(r, k), y, i)];
+    if (r->in[k] == NULL) return 0;
+    Shape own = aligned(r->n->op, k - A, ref_in(r, k), y.rank);
+    return r->in[k][place_in(own, y, i)];
 }
 
 // Terms are split into runs of equal length; the last are shorter or empty.

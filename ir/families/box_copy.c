@@ -17,7 +17,7 @@ int build_axis(Build *b, const ArgValue *axis)
     Shape x = b->g->values[b->operand[0]].shape;
     if (!strcmp(axis->word, "channels")) return x.rank - 1;
     if (!strcmp(axis->word, "rows")) return 1;
-    if (x.rank == 4) return strcmp(axis->word, "height") ? 2 : 1;
+    if (x.rank >= 4) return x.rank - (strcmp(axis->word, "height") ? 2 : 3);
     error(b->g->diag, axis->pos, "maps [height, width, channels] have a %s, "
           "but this is %s", axis->word, operand_text(b, 0));
     return NONE;

@@ -17,8 +17,8 @@ typedef struct Box {
 #define AXIS_ARG(meaning)                                                      \
     { "axis", ARG_WORD, "channels|height|width|rows", 0, 0, meaning }
 // Returns the dimension of the call's operand 0 that an argument names:
-// channels is the last, rows the first.  NONE after an error: a vector has no
-// height.
+// channels is the last, after height and width, rows the first.  NONE after an
+// error: a vector has no height.
 int build_axis(Build *b, const ArgValue *axis);
 
 // Returns the box in which result index i along the axis is the operand's

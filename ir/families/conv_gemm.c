@@ -9,18 +9,22 @@
 #include "batch_moments.h"
 #include "column_reduce.h"
 #include "momentum.h"
+#include "../dtype.h"
 #include "../op/op_checks.h"
 #include "../gpu/gemm_time.h"
 
 // Limits of padding: the words same and valid give at most a window's span.
+// Negative padding after the map leaves elements out.
 enum { LARGEST = 1 << 12, WIDEST = 1 << 25 };
 
 const AttrSpec convolution_attr_specs[] = {
     { "stride_h", ATTR_INT, 1, LARGEST }, { "stride_w", ATTR_INT, 1, LARGEST },
     { "dilation_h", ATTR_INT, 1, LARGEST },
     { "dilation_w", ATTR_INT, 1, LARGEST },
-    { "pad_top", ATTR_INT, 0, WIDEST }, { "pad_bottom", ATTR_INT, 0, WIDEST },
-    { "pad_left", ATTR_INT, 0, WIDEST }, { "pad_right", ATTR_INT, 0, WIDEST },
+    { "pad_top", ATTR_INT, 0, WIDEST },
+    { "pad_bottom", ATTR_INT, -LARGEST, WIDEST },
+    { "pad_left", ATTR_INT, 0, WIDEST },
+    { "pad_right", ATTR_INT, -LARGEST, WIDEST },
     { "groups", ATTR_INT, 1, 1 << 24 },
     { "splits", ATTR_INT, 1, MOST_SPLITS }, { "epsilon", ATTR_FLOAT, 0, 1e6 },
     { .name = NULL },
@@ -60,11 +64,21 @@ static ValueId slot_value(const Node *n, int slot)
     return slot < 0 ? n->results[-1 - slot] : n->operands[slot];
 }
 
+// True if n multiplies integers, if its map has them.
+static bool multiplies_integers(const Graph *g, const Node *n,
+                                const Convolution *d)
+{
+    bool is_forward =
+        n->kernel == CONV_FORWARD || n->kernel == CONV_NORMALIZED;
+    return is_forward && !convolution_is_depthwise(d) &&
+           weighed(g, d->type, n->operands[1]) == d->type;
+}
+
 Convolution convolution_of(const Graph *g, const Node *n)
 {
-    static const int x_slot[] = { 0, -1, 1, 1, -1, 0, -1 };
-    static const int y_slot[] = { -1, 0, 0, 0, 0, -1, 0 };
-    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED, 1, 1, 1 };
+    static const int x_slot[] = { 0, -1, 1, 1, -1, 0, -1, 0 };
+    static const int y_slot[] = { -1, 0, 0, 0, 0, -1, 0, -1 };
+    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED, 1, 1, 1, 1 };
     ValueId x = slot_value(n, x_slot[n->kernel]);
     ValueId y = slot_value(n, y_slot[n->kernel]);
     ValueId weight = slot_value(n, weight_slot[n->kernel]);
@@ -79,6 +93,8 @@ Convolution convolution_of(const Graph *g, const Node *n)
     d.group_k = d.K / d.groups;
     d.filter = d.R * d.S * d.group_c;
     d.pixels = d.N * d.P * d.Q;
+    if (adds_integers(d.type) && !multiplies_integers(g, n, &d))
+        d.type = PRODUCT_REAL;
     return d;
 }
 
@@ -90,10 +106,12 @@ bool is_biased(const Node *n)
 // ---- launches ---------------------------------------------------------------
 
 // Sets the constants of a convolution, which are the same for its three
-// launches, so that they share one struct.
+// launches, so that they share one struct.  Products of integers count channels
+// as they read them, several at once.
 void convolution_constants(const Node *n, Launch *l, Convolution d)
 {
     const Attr *attr = n->attr;
+    if (adds_integers(d.type)) d.C /= packed_integers(l->g);
     const Constant constants[] = {
         { "N", d.N }, { "H", d.H }, { "W", d.W }, { "C", d.C },
         { "P", d.P }, { "Q", d.Q }, { "K", d.K }, { "R", d.R }, { "S", d.S },
@@ -272,6 +290,22 @@ static TypeArg launch_summed(const Graph *g, const Node *n, Launch *l,
     return (TypeArg){ .source = to };
 }
 
+TypeArg launch_normalized(Launch *l, const Node *n, ValueId y)
+{
+    enum { OTHER = CONV_NORM + NORM_OTHER };
+    Launch *to = launch_members(l, "NormalizedStore");
+    launch_act(to, n);
+    launch_type(to, stored_name(is_half(l->g->map) ? l->g->map : l->g->real));
+    launch_type(to, n->operands[OTHER] != NONE ? "true" : "false");
+    launch_value(to, y);
+    for (int k = NORM_GAMMA; k <= NORM_VARIANCE; k++)
+        launch_value(to, n->operands[CONV_NORM + k]);
+    launch_real(to, n->attr[CONV_EPSILON].f, "epsilon");
+    launch_load(to, n, OTHER);
+    launch_result_type(to, y);
+    return (TypeArg){ .source = to };
+}
+
 static SumTiles forward_tiles(const Graph *g, const Convolution *d)
 {
     Gemm m = forward_gemm(g, d);
@@ -285,19 +319,56 @@ bool convolution_rounds(const Graph *g, const Node *n, int k)
            !convolution_is_depthwise(&d);
 }
 
-void convolution_forward_operands(Launch *l, const Node *n)
+TypeArg launch_integers(Launch *l, const Node *n, ValueId y)
+{
+    const Graph *g = l->g;
+    Launch *to = launch_members(l, "IntegerStore");
+    if (is_normalized(n)) launch_type(to, "identity");
+    else launch_act(to, n);
+    launch_type(to, is_biased(n) ? "true" : "false");
+    if (is_normalized(n)) {
+        launch_type_as(to, launch_normalized(to, n, y));
+    } else {
+        launch_value(to, y);
+        launch_result_type(to, y);
+    }
+    launch_value(to, g->values[n->operands[0]].scale);
+    launch_value(to, g->values[n->operands[1]].scale);
+    launch_value(to, n->operands[2]);
+    return (TypeArg){ .source = to };
+}
+
+TypeArg convolution_forward_operands(Launch *l, const Node *n)
 {
     launch_load(l, n, 0);
-    launch_value(l, n->operands[1]);
+    launch_load(l, n, 1);
+    TypeArg weight = l->type[--l->type_count];
     launch_value(l, n->operands[2]);
+    return weight;
 }
 
 void convolution_forward_slots(Launch *l, const Node *n)
 {
     launch_value(l, n->results[0]);
-    convolution_forward_operands(l, n);
+    TypeArg weight = convolution_forward_operands(l, n);
     launch_result_type(l, n->results[0]);
-    launch_operand_type(l, n->operands[1]);
+    launch_type_as(l, weight);
+}
+
+void convolution_integer_operands(Launch *l, const Node *n, TypeArg y)
+{
+    launch_packed(l, n->operands[0]);
+    launch_type_as(l, y);
+    launch_packed(l, n->operands[1]);
+    launch_value(l, NONE);
+}
+
+void convolution_integer_slots(Launch *l, const Node *n)
+{
+    launch_type(l, "identity");
+    launch_type(l, "false");
+    TypeArg y = launch_integers(l, n, n->results[0]);
+    convolution_integer_operands(l, n, y);
 }
 
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
@@ -309,16 +380,23 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
         Gemm m = forward_gemm(g, &d);
         launch_gemm(n, l, "conv_forward", d, &m);
     }
-    launch_act(l, n);
+    if (adds_integers(d.type)) {
+        convolution_integer_slots(l, n);
+        return;
+    }
+    if (is_normalized(n)) launch_type(l, "identity");
+    else launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
     if (n->kernel == CONV_FORWARD) {
         convolution_forward_slots(l, n);
         return;
     }
-    TypeArg type = launch_summed(g, n, l, forward_tiles(g, &d));
-    convolution_forward_operands(l, n);
+    TypeArg type = is_normalized(n)
+                       ? launch_normalized(l, n, n->results[0])
+                       : launch_summed(g, n, l, forward_tiles(g, &d));
+    TypeArg weight = convolution_forward_operands(l, n);
     launch_type_as(l, type);
-    launch_operand_type(l, n->operands[1]);
+    launch_type_as(l, weight);
 }
 
 static void launch_dgrad_gemm(const Node *n, Launch *l, Convolution d)
@@ -348,9 +426,18 @@ Shape convolution_partials(const Graph *g, const Node *n)
                     moments ? d.K : d.C);
 }
 
-void convolution_takes_sums(Node *n, const Node *sums)
+void convolution_takes(Node *n, const Node *norm)
 {
-    n->attr[CONV_EPSILON].f = sums->attr[EPSILON].f;
+    n->attr[CONV_EPSILON].f = norm->attr[EPSILON].f;
+}
+
+// Adds what comes before a struct that takes the place of the mask.
+static void launch_by_mask(const Node *n, Launch *l)
+{
+    launch_type(l, "by_mask");
+    launch_value(l, n->results[0]);
+    launch_load(l, n, DGRAD_DY);
+    launch_load(l, n, DGRAD_WEIGHT);
 }
 
 // Adds the activation and all values of a data gradient.
@@ -369,15 +456,12 @@ static void launch_dgrad_slots(const Node *n, Launch *l)
         launch_type_as(l, type);
         return;
     }
-    launch_type(l, "by_mask");
-    launch_value(l, n->results[0]);
-    launch_load(l, n, DGRAD_DY);
-    launch_load(l, n, DGRAD_WEIGHT);
+    launch_by_mask(n, l);
     launch_mask_plus_other(l, n, DGRAD_MASK, DGRAD_OTHER);
     launch_result_type(l, n->results[0]);
 }
 
-void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
+static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
@@ -385,7 +469,29 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
     } else {
         launch_dgrad_gemm(n, l, d);
     }
+}
+
+void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
+{
+    launch_dgrad(g, n, l);
     launch_dgrad_slots(n, l);
+}
+
+// The epilogue takes the place of a mask.
+void convolution_transposed(const Graph *g, const Node *n, Launch *l,
+                            ValueId bias)
+{
+    launch_dgrad(g, n, l);
+    if (bias == NONE && n->act == NULL) {
+        launch_dgrad_slots(n, l);
+        return;
+    }
+    launch_by_mask(n, l);
+    Launch *made = launch_operand(l, "PlusBias");
+    launch_act(made, n);
+    launch_type(made, bias != NONE ? "true" : "false");
+    launch_value(made, bias);
+    launch_result_type(l, n->results[0]);
 }
 
 // ---- the weight gradient ----------------------------------------------------
@@ -503,7 +609,8 @@ void convolution_dense_dgrad(Launch *l, const DenseProduct *p)
 static int64_t tiles_time(const Graph *g, const Convolution *d, int kernel,
                           int64_t splits, GemmOperand rows, GemmOperand columns)
 {
-    bool forward = kernel == CONV_FORWARD || kernel == CONV_MOMENTS;
+    bool forward = kernel == CONV_FORWARD || kernel == CONV_MOMENTS ||
+                   kernel == CONV_NORMALIZED;
     bool wgrad = kernel == CONV_WGRAD || kernel == CONV_MOMENTUM;
     Gemm m = forward ? forward_gemm(g, d)
            : wgrad   ? wgrad_gemm(g, d, splits)
@@ -530,7 +637,8 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
     if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
     if (n->kernel == CONV_ADD)
         cost->flops = capped_sum(cost->flops, elements(d.x));
-    if (n->kernel == CONV_MOMENTS || n->kernel == CONV_PRODUCTS)
+    if (n->kernel == CONV_MOMENTS || n->kernel == CONV_PRODUCTS ||
+        n->kernel == CONV_NORMALIZED)
         cost->flops = capped_sum(
             cost->flops,
             capped_product(4, elements(g->values[n->results[0]].shape)));

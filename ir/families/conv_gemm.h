@@ -14,7 +14,7 @@ enum {
     CONV_PAD_TOP, CONV_PAD_BOTTOM, CONV_PAD_LEFT, CONV_PAD_RIGHT,
     CONV_GROUPS,
     CONV_SPLITS,                // of the sum over pixels, in a wgrad
-    CONV_EPSILON,               // of the moments that it makes, or 0
+    CONV_EPSILON,               // of moments that it makes or applies, or 0
 };
 extern const AttrSpec convolution_attr_specs[];
 void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
@@ -24,10 +24,11 @@ Window convolution_window(const Attr *attr, Shape weight);
 
 // The parts of conv.  CONV_MOMENTUM is a CONV_WGRAD that accumulates to
 // momentum, CONV_ADD a CONV_DGRAD that adds another gradient.  CONV_MOMENTS is
-// a CONV_FORWARD and CONV_PRODUCTS a CONV_DGRAD that make sums of the result.
+// a CONV_FORWARD and CONV_PRODUCTS a CONV_DGRAD that make sums of the result;
+// CONV_NORMALIZED is a CONV_FORWARD that applies a batch norm to it.
 enum {
     CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM, CONV_ADD,
-    CONV_MOMENTS, CONV_PRODUCTS
+    CONV_MOMENTS, CONV_PRODUCTS, CONV_NORMALIZED
 };
 
 // The dimensions of all three: x [N,H,W,C], y [N,P,Q,K], and K filters of
@@ -66,19 +67,38 @@ enum {
     PRODUCTS_X = 3, PRODUCTS_MEAN, PRODUCTS_VARIANCE, PRODUCTS_HEADER
 };
 
+// The first of NORM_OPERANDS of CONV_NORMALIZED.
+enum { CONV_NORM = 3 };
+
 // Rules of the parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
-// Adds the operands of conv_forward, with the type of the map.
-void convolution_forward_operands(Launch *l, const Node *n);
+// Adds the operands of conv_forward, with the type of the map.  Returns the
+// weight's type, which comes later.
+TypeArg convolution_forward_operands(Launch *l, const Node *n);
 // Adds the values of conv_forward, and their types.
 void convolution_forward_slots(Launch *l, const Node *n);
+// Likewise of conv_forward with products of integers, and the arguments before.
+void convolution_integer_slots(Launch *l, const Node *n);
+// Adds the operands of these products, and the type of their result, y.
+void convolution_integer_operands(Launch *l, const Node *n, TypeArg y);
+// Adds y, the result of products of integers or of a pool that computes it, as
+// the struct that stores them.  Its type is returned, to be added in its place.
+TypeArg launch_integers(Launch *l, const Node *n, ValueId y);
+// Adds y, the result of CONV_NORMALIZED or of a pool that computes it, as the
+// struct that normalizes what it stores.  Its type is returned, to be added in
+// its place.
+TypeArg launch_normalized(Launch *l, const Node *n, ValueId y);
 // Kernel.rounds of all but weight gradients.
 bool convolution_rounds(const Graph *g, const Node *n, int k);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
+// The same as a transposed convolution: n is its node as a data gradient.  It
+// adds the bias, [channels of the result] or NONE, and applies n->act.
+void convolution_transposed(const Graph *g, const Node *n, Launch *l,
+                            ValueId bias);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
 Shape convolution_partials(const Graph *g, const Node *n);
-void convolution_takes_sums(Node *n, const Node *sums);
+void convolution_takes(Node *n, const Node *norm);
 // A dense layer as the convolution of a map of one pixel.
 typedef struct DenseProduct {
     const Op   *conv;           // the operator of that convolution

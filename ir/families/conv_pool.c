@@ -109,7 +109,15 @@ static bool fits(const Graph *g, const Node *n, const Node *pool)
 {
     Convolution d = convolution_of(g, n);
     Window w = pool_window(pool->attr);
-    if (n->act != NULL || convolution_is_depthwise(&d)) return false;
+    // Only integers of one scale may be pooled after their activation.
+    if ((n->act != NULL && g->values[n->results[0]].scale == NONE) ||
+        convolution_is_depthwise(&d))
+        return false;
+    // A mean of normalized elements would need them rounded to maps.
+    if (is_normalized(n) && (!(pool->op->flags & SELECTS) ||
+                             n->operands[CONV_NORM + NORM_OTHER] != NONE))
+        return false;
+    if (w.dilation[HEIGHT] > 1 || w.dilation[WIDTH] > 1) return false;
     if (d.groups > 1 && d.group_k % 4 != 0) return false;
     Patches p = find_patches(g, &d, pool);
     if (p.count == 0) return false;
@@ -136,6 +144,34 @@ static Launch *launch_patches(Launch *l, const Node *pool, const Patches *p)
     return windows;
 }
 
+// Adds the values of the launch, and their types.
+static void launch_values(Launch *l, const Node *n, const Node *pool)
+{
+    ValueId index = pool->result_count > 1 ? pool->results[1] : NONE;
+    TypeArg weight;
+    if (is_normalized(n)) {
+        TypeArg type = launch_normalized(l, n, pool->results[0]);
+        launch_value(l, index);
+        weight = convolution_forward_operands(l, n);
+        launch_type_as(l, type);
+    } else {
+        launch_value(l, pool->results[0]);
+        launch_value(l, index);
+        weight = convolution_forward_operands(l, n);
+        launch_result_type(l, pool->results[0]);
+    }
+    launch_type_as(l, weight);
+    if (n->act != NULL && !is_normalized(n)) launch_act(l, n);
+}
+
+// Likewise of products of integers.
+static void launch_integer_values(Launch *l, const Node *n, const Node *pool)
+{
+    TypeArg type = launch_integers(l, n, pool->results[0]);
+    launch_value(l, pool->result_count > 1 ? pool->results[1] : NONE);
+    convolution_integer_operands(l, n, type);
+}
+
 static Launch *launch(const Graph *g, const Node *n, const Node *pool,
                       const char *functor, Launch *l)
 {
@@ -145,17 +181,15 @@ static Launch *launch(const Graph *g, const Node *n, const Node *pool,
     int64_t columns = d.groups * tile_count(p.tile, 1, d.group_k);
     launch_kernel(l, "conv_pool_forward", columns * p.tiles,
                   tile_threads(p.tile));
+    bool integers = adds_integers(d.type);
     convolution_constants(n, l, d);
     Launch *windows = launch_patches(l, pool, &p);
     launch_tile(l, p.tile, &p.size);
-    launch_type(l, n->operands[2] != NONE ? "true" : "false");
+    launch_type(l, n->operands[2] != NONE && !integers ? "true" : "false");
     launch_type(l, functor);
     launch_act(l, pool);
-    launch_value(l, pool->results[0]);
-    launch_value(l, pool->result_count > 1 ? pool->results[1] : NONE);
-    convolution_forward_operands(l, n);
-    launch_result_type(l, pool->results[0]);
-    launch_operand_type(l, n->operands[1]);
+    if (integers) launch_integer_values(l, n, pool);
+    else launch_values(l, n, pool);
     return windows;
 }
 

@@ -276,6 +276,30 @@ bool makes_loss(const Graph *g, const Node *n)
     return false;
 }
 
+// Returns the label that a loss ignores, or NO_LABEL.  A plain loss, in which
+// each label counts, has no attributes and lacks its last operand.
+static int64_t ignored_by(const Node *n)
+{
+    if (n->operands[n->operand_count - 1] == NONE) return NO_LABEL;
+    for (int i = 0; n->op->attrs && n->op->attrs[i].name; i++)
+        if (!strcmp(n->op->attrs[i].name, "ignore")) return n->attr[i].i;
+    return NO_LABEL;
+}
+
+int64_t ignored_label(const Graph *g, ValueId v)
+{
+    int64_t ignored = NO_LABEL;
+    bool is_read = false;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (!n->op || !makes_loss(g, n) || !is_operand(n, v)) continue;
+        if (is_read && ignored_by(n) != ignored) return NO_LABEL;
+        ignored = ignored_by(n);
+        is_read = true;
+    }
+    return g->values[v].classes ? ignored : NO_LABEL;
+}
+
 int figure_of(const Graph *g, ValueId rows)
 {
     const Node *metrics = find_metric_sums(g);

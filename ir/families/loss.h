@@ -8,8 +8,9 @@
 #define WEIGHT_ARG                                                             \
     { "weight", ARG_FLOAT, "1", 0, 1e30, "factor of the loss" }
 #define IGNORE_ARG                                                             \
-    { "ignore", ARG_INT, "-1", -1, INT32_MAX, "a class that does not count, "  \
-      "-1: none" }
+    { "ignore", ARG_LABEL, "none", -INT32_MAX, INT32_MAX, "the label that "    \
+      "does not count, which may be no class" }
+#define IGNORE_ATTR { "ignore", ATTR_INT, NO_LABEL, INT32_MAX }
 
 // True if the operands are scores and a label of as many classes: [classes] and
 // class[classes], or one of each per pixel; reports an error otherwise.
@@ -86,6 +87,10 @@ bool reads_scale_alone(const Node *n);
 // True if n makes the rows of a loss that is trained.  A loss operator may also
 // be a metric of the program.
 bool makes_loss(const Graph *g, const Node *n);
+
+// Returns the value of the label v that means no label: that on which all
+// losses which read v agree, or NO_LABEL.
+int64_t ignored_label(const Graph *g, ValueId v);
 
 // Returns the index of the loss or metric with these rows: losses come first.
 // Its sum and weight in the header have this index.

@@ -17,8 +17,7 @@ ValueId build_pair(Build *b, const Attr *attr)
     Deal deal = deal_elements(b->g->values[b->operand[0]].shape);
     ValueId operands[] = { b->operand[0], b->operand[1], NONE };
     Attr all[MAX_ATTRS] = { { 0 } };
-    for (int k = 0; b->op->attrs != NULL && b->op->attrs[k].name != NULL; k++)
-        all[k] = attr[k];
+    for (int k = 0; b->op->attrs[k].name != NULL; k++) all[k] = attr[k];
     if (deal.splits > 1)
         operands[PARTIALS] = build_before(
             b, 1, "partials", b->g->real, shape_of(2, deal.splits, deal.batch),
@@ -53,23 +52,22 @@ void pair_cost(const Graph *g, const Node *n, Cost *cost)
 
 // ---- launches ---------------------------------------------------------------
 
-static bool has_setting(const Node *n)
-{
-    return n->op->attrs != NULL && n->op->attrs[PAIR_SETTING].name != NULL;
-}
-
 // Returns the factor of a sum over a sample.
 static double factor_of(const Node *n, const Deal *deal)
 {
-    double weight = n->op->flags & LOSS ? n->attr[PAIR_WEIGHT].f : 1;
-    return weight / (double)deal->items;
+    return n->attr[PAIR_WEIGHT].f / (double)deal->items;
 }
 
-static void launch_setting(const Node *n, Launch *l)
+static void launch_setting_types(const Node *n, Launch *l)
 {
-    if (has_setting(n))
-        launch_real(l, n->attr[PAIR_SETTING].f,
-                    n->op->attrs[PAIR_SETTING].name);
+    for (int k = PAIR_SETTING; n->op->attrs[k].name != NULL; k++)
+        launch_type(l, "real");
+}
+
+static void launch_settings(const Node *n, Launch *l)
+{
+    for (int k = PAIR_SETTING; n->op->attrs[k].name != NULL; k++)
+        launch_real(l, n->attr[k].f, n->op->attrs[k].name);
 }
 
 void pair_partial_launch(const Graph *g, const Node *n, Launch *l)
@@ -80,10 +78,10 @@ void pair_partial_launch(const Graph *g, const Node *n, Launch *l)
     launch_type(l, n->op->name);
     launch_nothing_last(l);
     launch_slots(l, n, 1, 2);
-    if (has_setting(n)) launch_type(l, "real");
+    launch_setting_types(n, l);
     launch_samples(l);
     launch_real(l, factor_of(n, &deal), "factor");
-    launch_setting(n, l);
+    launch_settings(n, l);
 }
 
 void pair_launch(const Graph *g, const Node *n, Launch *l)
@@ -115,20 +113,15 @@ void pair_grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_type(l, n->op->name);
     launch_loss_type(n, l);
     launch_slots(l, n, 2, 2);
-    if (has_setting(n)) launch_type(l, "real");
+    launch_setting_types(n, l);
     launch_samples(l);
     launch_int(l, elements(shape), "count");
     launch_int(l, deal.items, "width");
     launch_loss_weight(n, l, factor_of(n, &deal), "factor");
-    launch_setting(n, l);
+    launch_settings(n, l);
 }
 
 // ---- references -------------------------------------------------------------
-
-static double setting_of(const Node *n)
-{
-    return has_setting(n) ? n->attr[PAIR_SETTING].f : 0;
-}
 
 // Returns the mean of sample i, times the weight.
 static double mean_of(const Ref *r, PairFunction *f, int64_t i)
@@ -138,7 +131,7 @@ static double mean_of(const Ref *r, PairFunction *f, int64_t i)
     double sum = 0;
     if (i >= r->samples) return 0;
     for (int64_t j = 0; j < deal.items; j++)
-        sum += f(a[j], b[j], setting_of(r->n));
+        sum += f(a[j], b[j], r->n->attr + PAIR_SETTING);
     return factor_of(r->n, &deal) * sum;
 }
 
@@ -172,7 +165,8 @@ void pair_grad_reference(const Ref *r, PairFunction *slope_a,
         bool real = i < r->samples * deal.items;
         for (int k = 0; k < 2; k++)
             if (r->out[k] != NULL)
-                r->out[k][i] = real ? scale * slope[k](r->in[0][i], r->in[1][i],
-                                                       setting_of(r->n)) : 0;
+                r->out[k][i] = real
+                    ? scale * slope[k](r->in[0][i], r->in[1][i],
+                                       r->n->attr + PAIR_SETTING) : 0;
     }
 }

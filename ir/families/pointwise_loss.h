@@ -1,5 +1,5 @@
-// Losses and metrics that are the mean of a function of two elements, f(a, b).
-// They differ in f and its derivatives.
+// Losses that are the mean of a function of two elements, f(a, b).  They differ
+// in f and its derivatives.
 //
 // Part 0 makes the rows.  For large samples, blocks store partial sums first
 // (part 1).  Part 2 is the gradient of both operands.  The kernels use a struct
@@ -9,15 +9,14 @@
 
 #include "../op/op.h"
 
-// The first attributes of these operators: for losses weight, then the
-// parameter of f, if it has one.
+// The first attributes of these operators: weight, then the parameters of f.
 enum { PAIR_WEIGHT, PAIR_SETTING };
 
 ValueId build_pair(Build *b, const Attr *attr);
 void pair_gradient(Gradient *c);
 
-// A function of a, b and the parameter.
-typedef double PairFunction(double a, double b, double setting);
+// A function of a, b and the parameters, whose first is setting[0].f.
+typedef double PairFunction(double a, double b, const Attr *setting);
 
 void pair_cost(const Graph *g, const Node *n, Cost *cost);
 void pair_launch(const Graph *g, const Node *n, Launch *l);

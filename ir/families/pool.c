@@ -9,10 +9,11 @@
 
 Window pool_window(const Attr *attr)
 {
-    Window w = { .ceil = attr[CEIL_MODE].i, .dilation = { 1, 1 } };
+    Window w = { .ceil = attr[CEIL_MODE].i };
     for (int axis = HEIGHT; axis <= WIDTH; axis++) {
         w.size[axis] = attr[KERNEL_H + axis].i;
         w.stride[axis] = attr[STRIDE_H + axis].i;
+        w.dilation[axis] = attr[DILATION_H + axis].i;
         w.before[axis] = attr[PAD_TOP + 2 * axis].i;
         w.after[axis] = attr[PAD_BOTTOM + 2 * axis].i;
     }
@@ -24,6 +25,7 @@ static void set_attrs(const Window *w, Attr *attr)
     for (int axis = HEIGHT; axis <= WIDTH; axis++) {
         attr[KERNEL_H + axis].i = w->size[axis];
         attr[STRIDE_H + axis].i = w->stride[axis];
+        attr[DILATION_H + axis].i = w->dilation[axis];
         attr[PAD_TOP + 2 * axis].i = w->before[axis];
         attr[PAD_BOTTOM + 2 * axis].i = w->after[axis];
     }
@@ -34,13 +36,29 @@ static void set_attrs(const Window *w, Attr *attr)
 static bool is_padding_smaller(Build *b, const Window *w)
 {
     for (int axis = HEIGHT; axis <= WIDTH; axis++)
-        if (w->before[axis] >= w->size[axis] ||
-            w->after[axis] >= w->size[axis]) {
+        if (w->before[axis] >= window_span(w, axis) ||
+            w->after[axis] >= window_span(w, axis)) {
             error(b->g->diag, b->arg[POOL_PADDING].pos,
                   "the padding must be smaller than the window, %lldx%lld",
-                  (long long)w->size[HEIGHT], (long long)w->size[WIDTH]);
+                  (long long)window_span(w, HEIGHT),
+                  (long long)window_span(w, WIDTH));
             return false;
         }
+    return true;
+}
+
+// True if every window has an element of the map; reports an error otherwise.
+// The elements of a dilated window may all be outside of a small map.
+static bool has_elements(Build *b, const Window *w, Shape map)
+{
+    for (int axis = HEIGHT; axis <= WIDTH; axis++)
+        for (int64_t i = 0; i < window_count(w, axis, map.dim[1 + axis]); i++)
+            if (window_taps(w, axis, i, 0, map.dim[1 + axis]) == 0) {
+                error(b->g->diag, b->arg[POOL_DILATION].pos, "a window has no "
+                      "element of the map, %s; its dilation is too large",
+                      operand_text(b, 0));
+                return false;
+            }
     return true;
 }
 
@@ -51,13 +69,16 @@ ValueId build_pool(Build *b, Attr *attr)
     const ArgValue *kernel = &b->arg[POOL_KERNEL];
     const ArgValue *stride = &b->arg[POOL_STRIDE];
     if (!stride->given) stride = kernel;
-    Window w = { .ceil = b->arg[POOL_CEIL].i, .dilation = { 1, 1 } };
+    Window w = { .ceil = b->arg[POOL_CEIL].i };
     for (int axis = HEIGHT; axis <= WIDTH; axis++) {
         w.size[axis] = kernel->dim[axis];
         w.stride[axis] = stride->dim[axis];
+        w.dilation[axis] = b->arg[POOL_DILATION].dim[axis];
     }
     window_pad(&w, &b->arg[POOL_PADDING], &map.dim[1]);
-    if (!is_padding_smaller(b, &w) || !window_fits(b, &w, kernel)) return NONE;
+    if (!is_padding_smaller(b, &w) || !window_fits(b, &w, kernel) ||
+        !has_elements(b, &w, map))
+        return NONE;
     set_attrs(&w, attr);
     return build_node(b, 1, b->operand, attr,
                       window_shape(&w, map, map.dim[3]));
@@ -123,6 +144,8 @@ void launch_windows(Launch *l, const Attr *attr, Shape x, Shape y)
         { "R", attr[KERNEL_H].i }, { "S", attr[KERNEL_W].i },
         { "STRIDE_H", attr[STRIDE_H].i }, { "STRIDE_W", attr[STRIDE_W].i },
         { "PAD_TOP", attr[PAD_TOP].i }, { "PAD_LEFT", attr[PAD_LEFT].i },
+        { "DILATION_H", attr[DILATION_H].i },
+        { "DILATION_W", attr[DILATION_W].i },
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         launch_constant(l, constants[i].name, constants[i].value);

@@ -9,21 +9,27 @@
 // ---- windows ----------------------------------------------------------------
 
 // The first arguments of a pool.
-enum PoolArgs { POOL_KERNEL, POOL_STRIDE, POOL_PADDING, POOL_CEIL };
+enum PoolArgs {
+    POOL_KERNEL, POOL_STRIDE, POOL_PADDING, POOL_CEIL, POOL_DILATION,
+    POOL_ARG_COUNT
+};
 enum { POOL_LARGEST = 1 << 12, POOL_WIDEST = 1 << 24 };
 #define POOL_ARGS(beyond)                                                      \
     { "kernel", ARG_DIMS, NULL, 1, POOL_LARGEST, "size of the window" },       \
     { "stride", ARG_DIMS, "kernel", 1, POOL_LARGEST,                           \
       "from window to window" },                                               \
     { "padding", ARG_PADDING, "valid", 0, POOL_WIDEST,                         \
-      "elements around the map; " beyond },                         \
+      "elements around the map; " beyond },                                    \
     { "ceil", ARG_BOOL, "false", 0, 1,                                         \
-      "true: a last window may end outside of the map and its padding" }
+      "true: a last window may end outside of the map and its padding" },      \
+    { "dilation", ARG_DIMS, "1", 1, POOL_LARGEST,                              \
+      "from element to element of a window" }
 
 // The first attributes of a pool.
 enum PoolAttrs {
     KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W,
     PAD_TOP, PAD_BOTTOM, PAD_LEFT, PAD_RIGHT, CEIL_MODE,
+    DILATION_H, DILATION_W,
     POOL_ATTR_COUNT
 };
 #define POOL_ATTRS                                                             \
@@ -35,7 +41,9 @@ enum PoolAttrs {
     { "pad_bottom", ATTR_INT, 0, POOL_LARGEST },                               \
     { "pad_left", ATTR_INT, 0, POOL_LARGEST },                                 \
     { "pad_right", ATTR_INT, 0, POOL_LARGEST },                                \
-    { "ceil", ATTR_INT, 0, 1 }
+    { "ceil", ATTR_INT, 0, 1 },                                                \
+    { "dilation_h", ATTR_INT, 1, POOL_LARGEST },                               \
+    { "dilation_w", ATTR_INT, 1, POOL_LARGEST }
 
 // The build rule: sets the attributes above from the call's arguments and makes
 // the node.  It refuses windows without an element of the map.

@@ -273,7 +273,7 @@ static void grad_reference(const Ref *r)
 }
 
 const Kernel normal_kernels[] = {
-    [FORWARD_KERNEL] = { .name = "", .results = "y^ mean? scale?",
+    [FORWARD_KERNEL] = { .name = "", .results = "y^% mean? scale?",
       .in_place = "y/x", .cost = cost, .launch = launch,
       .reference = reference },
     [COLUMNS] = { .name = "columns", .operands = "dy^ x^ mean scale",

@@ -119,3 +119,8 @@ const Kernel act_kernels[] = {
     UNARY_KERNELS(launch_unary, load_unary, act_reference,
                   act_gradient_reference, "y"),
 };
+
+const Kernel operand_kernels[] = {
+    UNARY_KERNELS(launch_unary, load_unary, act_reference,
+                  act_gradient_reference, "x"),
+};

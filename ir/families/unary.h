@@ -45,7 +45,8 @@ void unary_gradient_reference(const Ref *r,
       .launch = launch_rule, .reference = gradient_rule },                     \
     { .results = NULL }
 
-// The kernels of an ACT, whose references are Op.act and Op.act_gradient.
-extern const Kernel act_kernels[];
+// The kernels of an operator without attributes, with the references Op.act and
+// Op.act_gradient.  The gradient reads the result, or the operand.
+extern const Kernel act_kernels[], operand_kernels[];
 
 #endif

@@ -7,8 +7,7 @@
 #include <string.h>
 #include "window.h"
 
-// Returns the elements from a window's first to its last.
-static int64_t span(const Window *window, int axis)
+int64_t window_span(const Window *window, int axis)
 {
     return (window->size[axis] - 1) * window->dilation[axis] + 1;
 }
@@ -16,7 +15,8 @@ static int64_t span(const Window *window, int axis)
 static void pad_same(Window *window, int axis, int64_t extent)
 {
     int64_t count = ceil_div(extent, window->stride[axis]);
-    int64_t reach = (count - 1) * window->stride[axis] + span(window, axis);
+    int64_t reach = (count - 1) * window->stride[axis] +
+                    window_span(window, axis);
     int64_t total = reach > extent ? reach - extent : 0;
     window->before[axis] = total / 2;
     window->after[axis] = total - total / 2;
@@ -40,13 +40,25 @@ int64_t window_count(const Window *window, int axis, int64_t extent)
 {
     int64_t stride = window->stride[axis], before = window->before[axis];
     int64_t room =
-        extent + before + window->after[axis] - span(window, axis);
+        extent + before + window->after[axis] - window_span(window, axis);
     if (window->ceil) room += stride - 1;
     if (room < 0) return 0;
     int64_t count = room / stride + 1;
     // A window must not begin in the padding at the end.
     if (window->ceil && (count - 1) * stride >= extent + before) count--;
     return count;
+}
+
+int64_t window_taps(const Window *window, int axis, int64_t i, int64_t low,
+                    int64_t high)
+{
+    int64_t apart = window->dilation[axis], end = window->size[axis];
+    int64_t first = i * window->stride[axis] - window->before[axis];
+    int64_t begin = first < low ? ceil_div(low - first, apart) : 0;
+    if (first >= high) return 0;
+    int64_t most = ceil_div(high - first, apart);
+    if (end > most) end = most;
+    return end > begin ? end - begin : 0;
 }
 
 Shape window_shape(const Window *window, Shape map, int64_t channels)
@@ -77,7 +89,8 @@ bool window_fits(Build *b, const Window *window, const ArgValue *size)
     error(b->g->diag, size->pos,
           "a window that spans %lldx%lld does not fit into a map of "
           "%lldx%lld with its padding",
-          (long long)span(window, HEIGHT), (long long)span(window, WIDTH),
+          (long long)window_span(window, HEIGHT),
+          (long long)window_span(window, WIDTH),
           (long long)map.dim[1], (long long)map.dim[2]);
     return false;
 }

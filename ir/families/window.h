@@ -13,6 +13,13 @@ typedef struct Window {
     bool    ceil;               // the last window may end outside
 } Window;
 
+// Returns the elements from a window's first to its last along an axis.
+int64_t window_span(const Window *window, int axis);
+
+// Returns the number of elements of window i that lie from low to below high.
+int64_t window_taps(const Window *window, int axis, int64_t i, int64_t low,
+                    int64_t high);
+
 // Sets the padding of a window over a map of these extents from an argument.
 // The argument "same" gives ceil(extent / stride) windows, with the odd element
 // after.

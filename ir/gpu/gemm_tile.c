@@ -28,11 +28,11 @@ static int width_for(int64_t count)
 
 Tile tile_of_pixels(const Graph *g, const ProductSize *size)
 {
-    if (size->type != PRODUCT_REAL) return tensor_tile(g, size);
+    if (is_on_tensor_cores(g, size->type)) return tensor_tile(g, size);
     int width = width_for(size->columns);
     Tile tall = { 128, width, width == 16 ? 4 : 8, width == 64 ? 8 : 4, 0,
-                  PRODUCT_REAL };
-    Tile low = { 64, width, 4, width == 64 ? 8 : 4, 0, PRODUCT_REAL };
+                  size->type };
+    Tile low = { 64, width, 4, width == 64 ? 8 : 4, 0, size->type };
     int64_t blocks =
         size->times * tile_count(tall, size->rows, size->columns);
     return blocks >= BLOCKS ? tall : low;
@@ -64,9 +64,14 @@ void launch_tile(Launch *l, Tile tile, const ProductSize *size)
     const char *sizes = arena_print(l->g->arena, "%d, %d, %d, %d", tile.rows,
                                     tile.columns, tile.rows_each,
                                     tile.columns_each);
-    static const char *const elements[] = { NULL, "Tf32", "F16", "Bf16" };
+    static const char *const elements[] = {
+        NULL, "Tf32", "F16", "Bf16", "UnsignedBytes", "SignedBytes" };
+    static const char *const terms[] = {
+        [PRODUCT_REAL] = "", [PRODUCT_U8] = ", UnsignedQuads",
+        [PRODUCT_I8] = ", SignedQuads" };
     if (tile.stages == 0) {
-        launch_type(l, arena_print(l->g->arena, "GemmTile<%s>", sizes));
+        launch_type(l, arena_print(l->g->arena, "GemmTile<%s%s>", sizes,
+                                   terms[tile.type]));
         return;
     }
     ProductSize *kept = NEW(l->g->arena, ProductSize);
@@ -74,6 +79,26 @@ void launch_tile(Launch *l, Tile tile, const ProductSize *size)
     l->product = kept;
     launch_type(l, arena_print(l->g->arena, "TensorTile<%s, %s, %d>",
                                elements[tile.type], sizes, tile.stages));
+}
+
+const char *packed_name(const Graph *g)
+{
+    return packed_integers(g) == 2 ? "const Pair" : "const Quad";
+}
+
+const char *packed_type(const Graph *g, const Value *value)
+{
+    const char *name = packed_name(g);
+    if (value->view_rows <= 1) return arena_print(g->arena, "%s *", name);
+    const char *slice =
+        slice_arguments_as(g, value, name, packed_integers(g));
+    return arena_print(g->arena, "Strided%s", slice);
+}
+
+void launch_packed(Launch *l, ValueId v)
+{
+    launch_type(l, packed_type(l->g, &l->g->values[v]));
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_PACKED, .value = v });
 }
 
 bool is_few_blocks(int64_t blocks)

@@ -42,6 +42,13 @@ int tile_threads(Tile tile);
 // launch also stores the size.
 void launch_tile(Launch *l, Tile tile, const ProductSize *size);
 
+// Adds integers of 8 bits as an array of Pairs (support/gemm/mma_8.cuh) or,
+// without tensor cores, of Quads (support/gemm/dot_8.cuh).
+void launch_packed(Launch *l, ValueId v);
+// Returns the type of such an array, and of its elements.
+const char *packed_type(const Graph *g, const Value *value);
+const char *packed_name(const Graph *g);
+
 // tensor_core_tile.c: returns the tile measured as the fastest for a product on
 // the graph's GPU, or, without a measurement, the fastest in the model.
 Tile tensor_tile(const Graph *g, const ProductSize *size);

@@ -48,12 +48,19 @@ static int64_t terms_of_step(const Gemm *m)
     return ROW_BYTES / element_bytes(m);
 }
 
-static int64_t rate_of(const Gpu *gpu, ProductType type)
+// Without tensor cores, one instruction adds several products of integers.
+enum { DOT_PRODUCTS = 4 };
+
+static int64_t rate_of(const Gpu *gpu, const Gemm *m)
 {
+    ProductType type = m->size.type;
     const int64_t rate[PRODUCT_TYPES] = {
         [PRODUCT_REAL] = gpu->fp32, [PRODUCT_TF32] = gpu->tf32,
         [PRODUCT_F16] = gpu->fp16, [PRODUCT_BF16] = gpu->bf16,
+        [PRODUCT_U8] = 2 * gpu->fp16, [PRODUCT_I8] = 2 * gpu->fp16,
     };
+    if (adds_integers(type) && m->tile.stages == 0)
+        return DOT_PRODUCTS * gpu->fp32;
     return rate[type];
 }
 
@@ -90,6 +97,7 @@ static int64_t multiplying(const Gemm *m)
         int64_t reads = (t->rows_each + t->columns_each) / LANES * MMAS_DEEP;
         return threads / WARP_THREADS * (math + reads);
     }
+    if (adds_integers(m->size.type)) terms /= DOT_PRODUCTS;
     int64_t math = (int64_t)t->rows_each * t->columns_each;
     int64_t reads = (t->rows_each + t->columns_each) / 4;
     return threads / WARP_THREADS * terms * (math + reads);
@@ -120,7 +128,7 @@ static int64_t arithmetic_time(const Gpu *gpu, const Gemm *m)
 {
     int64_t flops = 2 * (int64_t)m->tile.rows * m->tile.columns *
                     terms_of_step(m);
-    return time_at(flops * gpu->multiprocessors, rate_of(gpu, m->size.type),
+    return time_at(flops * gpu->multiprocessors, rate_of(gpu, m),
                    share_of(gpu, m->size.type));
 }
 

@@ -82,6 +82,7 @@ const char *tensor_tile_names(Arena *arena)
 
 const char *const product_type_names[PRODUCT_TYPES] = {
     [PRODUCT_TF32] = "tf32", [PRODUCT_F16] = "f16", [PRODUCT_BF16] = "bf16",
+    [PRODUCT_U8] = "u8", [PRODUCT_I8] = "i8",
 };
 const char *const product_role_names[PRODUCT_ROLES] = {
     [PRODUCT_FORWARD] = "forward", [PRODUCT_POOLED] = "pooled",

@@ -12,6 +12,12 @@ typedef enum ColumnSums {
                                 // header)
 } ColumnSums;
 
+// The last operands of a part that normalizes (Kernel.normalizing): the batch
+// norm's parameters and running statistics, and a map.  The map has the shape
+// of the result, and is added before the activation.
+#define NORM_OPERANDS "gamma? beta? mean variance other?~"
+enum { NORM_GAMMA, NORM_BETA, NORM_MEAN, NORM_VARIANCE, NORM_OTHER };
+
 // How the pool (flag POOLS) that is the only reader of a map can compute it.
 // The forward node n that makes the map is then inlined.
 typedef struct Pooling {
@@ -24,5 +30,12 @@ typedef struct Pooling {
     Launch *(*launch)(const Graph *g, const Node *n, const Node *pool,
                       const char *functor, Launch *l);
 } Pooling;
+
+// The parameter of which v is the rounded one (ops/fake_quantize.c), whose
+// gradient is its own; v if there is none.
+ValueId unrounded_weight(const Graph *g, ValueId v);
+// True if n says where the gradient of a rounded map passes.  Its result is
+// computed on load from the beginning.
+bool is_gate(const Node *n);
 
 #endif

@@ -51,6 +51,7 @@ ValueId gradient_value(Gradient *c, int k)
 ValueId gradient_value_of(Gradient *c, ValueId of)
 {
     Graph *g = c->g;
+    of = unrounded_weight(g, of);
     Value v = g->values[of];
     ValueId d = graph_value(g, arena_print(g->arena, "d.%s", v.name), GRADIENT,
                             v.dtype, v.shape, forward_node(c)->pos);
@@ -121,6 +122,7 @@ void gradient_add_to(Gradient *c, ValueId of, ValueId contribution)
                arena_print(g->arena, "d.%s.add", g->values[of].name),
                forward_node(c)->pos, 2,
                (ValueId[]){c->d[of], contribution}, 1, &sum);
-    if (g->values[of].kind == PARAM) swap_names(g, c->d[of], sum);
+    if (g->values[unrounded_weight(g, of)].kind == PARAM)
+        swap_names(g, c->d[of], sum);
     c->d[of] = sum;
 }

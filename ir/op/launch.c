@@ -87,39 +87,59 @@ void launch_struct(Launch *l, const char *name)
     l->kernel = name;
 }
 
-const char *slice_arguments(const Graph *g, const Value *value)
+const char *slice_arguments_as(const Graph *g, const Value *value,
+                               const char *type, int64_t size)
 {
-    int64_t size = dtype_bytes(value->dtype);
+    enum { MOST = 8, BYTES = 16 };      // are moved at once
     int64_t width = value_bytes(value) / value->view_rows / size;
     int64_t stride = value->view_stride / size, start = 0;
     for (const Value *part = value; part->alias_of != NONE;
          part = &g->values[part->alias_of])
         start += part->start / size;
-    int vec = is_half(value->dtype) ? 8 : 4;
+    int64_t vec = BYTES / size < MOST ? BYTES / size : MOST;
     while (width % vec || stride % vec || start % vec) vec /= 2;
-    return arena_print(g->arena, "<%s, %" PRId64 ", %" PRId64 ", %d>",
-                       stored_name(value->dtype), width, stride, vec);
+    return arena_print(g->arena,
+                       "<%s, %" PRId64 ", %" PRId64 ", %" PRId64 ">", type,
+                       width, stride, vec);
 }
 
-// Adds the type of v: a pointer, or Strided for a slice of several rows.
-// pointer is the text for a value of reals.
+const char *slice_arguments(const Graph *g, const Value *value)
+{
+    return slice_arguments_as(g, value, stored_name(value->dtype),
+                              dtype_bytes(value->dtype));
+}
+
+const char *scaled_type(const Graph *g, const Value *value)
+{
+    if (value->kind == PARAM)
+        return arena_print(g->arena, "ScaledRows<%" PRId64 ">",
+                           elements(value->shape) / value->shape.dim[0]);
+    const char *array =
+        value->view_rows > 1
+            ? arena_print(g->arena, "Strided%s", slice_arguments(g, value))
+            : arena_print(g->arena, "%s *", stored_name(value->dtype));
+    if (value->dtype == value->integer)
+        return arena_print(g->arena, "Scaled<%s>", array);
+    return arena_print(g->arena, "Measured<%s, %d>", array,
+                       value->integer == U8 ? 255 : 127);
+}
+
+// Adds the type of v: a pointer, Strided for a slice of several rows, or Scaled
+// for integers.  The type of reals is `pointer`.
 static void launch_array(Launch *l, ValueId v, const char *pointer)
 {
     const Graph *g = l->g;
     const char *qualifier = pointer == plain_source ? "const " : "";
-    if (v != NONE && g->values[v].view_rows > 1)
+    if (v != NONE && g->values[v].scale != NONE)
+        launch_type(l, scaled_type(g, &g->values[v]));
+    else if (v != NONE && g->values[v].view_rows > 1)
         launch_type(l, arena_print(g->arena, "Strided%s",
                                    slice_arguments(g, &g->values[v])));
-    else if (v != NONE && is_half(g->values[v].dtype))
+    else if (v != NONE && g->values[v].dtype != g->real)
         launch_type(l, arena_print(g->arena, "%s%s *", qualifier,
                                    stored_name(g->values[v].dtype)));
     else
         launch_type(l, pointer);
-}
-
-void launch_operand_type(Launch *l, ValueId v)
-{
-    launch_array(l, v, plain_source);
 }
 
 void launch_result_type(Launch *l, ValueId v)

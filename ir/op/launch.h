@@ -14,6 +14,7 @@ enum { MAX_SLOTS = 64 };
 
 typedef enum LaunchArgKind {
     LAUNCH_VALUE,               // a pointer into the arena; NULL if NONE
+    LAUNCH_PACKED,              // integers of 8 bits, two or four at a time
     LAUNCH_INT, LAUNCH_REAL,    // numbers; a real has the graph's precision
     LAUNCH_SAMPLES,             // the valid samples of the batch, at run time
     LAUNCH_HEADER,              // a pointer to the state header
@@ -111,12 +112,16 @@ Launch *launch_operand(Launch *l, const char *name);
 // Adds the operands mask and other of a part that adds a gradient
 // (Kernel.adding) as one struct; its kernel takes by_mask for an activation.
 void launch_mask_plus_other(Launch *l, const Node *n, int mask, int other);
-// Adds the type of a stored operand alone.
-void launch_operand_type(Launch *l, ValueId v);
 // Adds the type of a result whose slot is marked /.
 void launch_result_type(Launch *l, ValueId v);
+// Returns the type of an array with a scale: Scaled<int8_t *>, of reals
+// Measured<real *, 127>, or ScaledRows<9> of weights whose rows have one each.
+const char *scaled_type(const Graph *g, const Value *value);
 // Returns the template arguments of a slice's Strided: <real, 64, 128, 4>.
 const char *slice_arguments(const Graph *g, const Value *value);
+// Likewise as elements of another type, of `size` bytes.
+const char *slice_arguments_as(const Graph *g, const Value *value,
+                               const char *type, int64_t size);
 // Adds a struct of runtime/ as an argument; its members are the arguments of
 // the launch returned.
 Launch *launch_members(Launch *l, const char *name);

@@ -34,16 +34,17 @@ typedef enum OpFlags {
                                 // not rounded
     POOLS      = 1 << 11,       // its forward launch can compute operand 0,
                                 // window by window: Op.pooling
-    SELECTS    = 1 << 12,       // forward, its results are maxima of elements:
-                                // an ACT commutes with it
+    SELECTS    = 1 << 12,       // forward: maxima; an ACT commutes with it
     GATES      = 1 << 13,       // ACT whose gradient is dy or 0; dy where y = 1
     COPIES     = 1 << 14,       // no launches: copies to or from host memory,
                                 // and waits for them (offload.h)
     BY_SIGN    = 1 << 15,       // GATES with y >= 0, whose gradient is dy
                                 // except where y = 0: so it may be taken from
                                 // y times a positive number
-    LIMITS     = 1 << 16,       // its results are not logits: they are >= 0, or
-                                // bounded
+    LIMITS     = 1 << 16,       // no logits: results are >= 0, or bounded
+    POSITIVE   = 1 << 17,       // not finite, unless its operand is positive
+    NONNEGATIVE = 1 << 18,      // its results are >= 0
+    KEEPS_SIGN = 1 << 19,       // forward, result 0 is >= 0 if operand 0 is
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -58,6 +59,7 @@ typedef enum ArgType {
     ARG_WORD,                   // one of the words in fallback
     ARG_LIST,                   // [1, 0.5, 2]
     ARG_INIT,                   // a word, or a number
+    ARG_LABEL,                  // none, or an integer
 } ArgType;
 
 typedef struct ArgSpec {        // a list of these ends with a NULL name
@@ -73,11 +75,11 @@ typedef struct ArgSpec {        // a list of these ends with a NULL name
 typedef struct ArgValue {
     Pos         pos;            // of the argument, or of the call
     bool        given;
-    int64_t     i;              // ARG_INT, ARG_BOOL
+    int64_t     i;              // ARG_INT, ARG_BOOL; ARG_LABEL, or NO_LABEL
     double      f;              // ARG_FLOAT; ARG_INIT if a number
     int         count;          // ARG_DIMS 2; ARG_PADDING 4, 0 for a word
     int64_t     dim[4];
-    const char *word;           // ARG_PADDING, ARG_WORD, ARG_INIT; or NULL
+    const char *word;           // of an argument that takes words; or NULL
     const List *list;           // ARG_LIST, in the graph's arena
 } ArgValue;
 
@@ -138,11 +140,11 @@ typedef struct Kernel {
                                 // operands and results are this one's, then
                                 // those of the sums' node, without its operand
                                 // 0.  0: none
-    // For a part `reducing`.  The first returns the shape of its partial sums,
-    // of rank 0 if n can't make them; the second sets the attributes that n
-    // takes from the sums' node.
-    Shape (*partials)(const Graph *g, const Node *n);
-    void (*take_sums)(Node *n, const Node *sums);
+    Shape (*partials)(const Graph *g, const Node *n);   // `reducing`: of its
+                                // partial sums; rank 0: it makes none
+    int normalizing;            // the part that applies a batch norm to result
+                                // 0, then adds a map: NORM_OPERANDS.  0: none
+    void (*take)(Node *n, const Node *from);    // of both: sets n's attributes
     bool (*rounds)(const Graph *g, const Node *n, int k);   // true if the
                                 // kernel rounds operand k to the 16 bits of
                                 // maps, and may read it so; NULL: none
@@ -187,14 +189,14 @@ struct Op {
     // Simplifies a forward node: returns a value that may replace its result 0,
     // or NONE; may also change the node.  NULL: nothing to simplify.
     ValueId (*simplify)(Graph *g, NodeId n);
-    // Makes the backward nodes of a forward node of part 0; NULL: no gradient
-    // passes.
+    // Makes the backward nodes of a node of part 0; NULL: no gradient passes.
     void (*gradient)(Gradient *c);
-    // For a forward node of a training step: makes the nodes of the update
-    // phase that write its state, such as running statistics; NULL: none.  They
-    // must not change the state if the header says skip.  The k-th value that
-    // such a node updates takes its k-th operand that is no state.
+    // For a forward node of a training step that has operand `moments`: makes
+    // the nodes of the update phase that write its running statistics.  They
+    // must not change them if the header says skip.  The k-th value that such a
+    // node updates takes its k-th operand that is no state.  NULL: none.
     void (*update)(Graph *g, NodeId n);
+    int moments;
     // For a forward node of a training step: names the statistic for which it
     // needs all samples of the step, as "mean and variance"; NULL if a sample's
     // results depend on that sample alone.  A NULL function means never.
@@ -202,22 +204,22 @@ struct Op {
     // Renumbers the samples of n, which depends on sample numbers, so that they
     // begin at `first`; NULL: it does not depend on them.
     void (*rebase_samples)(Node *n, int64_t first);
-    // Its other name in the language, or NULL.  Layers and values are named by
-    // the first.
+    // Its other name in the language, or NULL; layers are named by the first.
     const char *alias;
     // The name of its functor in the kernels; NULL: the same as here.
     const char *functor;
-    // ACT only: f(x), and dx from dy and y = f(x).
+    // Elementwise, without attributes: f(x), and dx from dy and v, the result
+    // or the operand.
     double (*act)(double x);
-    double (*act_gradient)(double dy, double y);
+    double (*act_gradient)(double dy, double v);
     // Shapes of a call's operands for random tests, if random shapes would
     // rarely match.  Text "a 4, b:c; [1]" means a value [a, 4] and a label
     // class[b, c], for any a, b, c, with [1] for the first argument.  The sign
     // ! marks an operand that must be an input, since it gets no gradient.  The
     // sign | separates alternatives.
     const char *fits;
-    // LOSS: the function that it applies to its logits, or NULL, and the index
-    // of that operand.
+    const char *modes;          // words of an attribute "mode": a|b; or NULL
+    // LOSS: the function that it applies to its logits, or NULL; their operand.
     const Op *applies;
     int       logits;
     // OPTIMIZER: names of its states per parameter, ends with NULL.

@@ -11,6 +11,7 @@
 //                 any array that it can index
 //     x^          may have 16 bits, as may x~ and x/: the kernel has a type
 //                 for it
+//     x%          may have 8 bits with a scale, as may x~ and x/
 //     [weight]    made by the operator, not passed to the call
 #include <string.h>
 #include "op_row.h"
@@ -35,6 +36,12 @@ const Op *find_op(const char *name, size_t length)
             ops[i]->name[length] == '\0')
             return ops[i];
     return NULL;
+}
+
+bool takes_words(const ArgSpec *spec)
+{
+    return spec->type == ARG_WORD || spec->type == ARG_INIT ||
+           spec->type == ARG_LABEL;
 }
 
 const Op *find_alias(const char *name)
@@ -96,6 +103,7 @@ int kernel_slots(const char *list, Slot *slots, int limit)
             slot.variadic |= *c == '*';
             slot.sliced |= *c == '/' || *c == '~';
             slot.typed |= *c == '/' || *c == '~' || *c == '^';
+            slot.scaled |= *c == '/' || *c == '~' || *c == '%';
             slot.integers |= *c == '#';
         }
         while (*c == ' ') c++;
@@ -176,14 +184,16 @@ bool may_write_over(const Node *n, int r, int k)
     return false;
 }
 
-// True if each operand or result that is v has the mark for slices.
-static bool all_sliced(const char *list, int count, const ValueId *ids,
-                       ValueId v)
+// True if each operand or result that is v has the mark for slices, or for
+// integers with a scale.
+static bool all_marked(const char *list, int count, const ValueId *ids,
+                       ValueId v, bool scaled)
 {
     Slot slots[MAX_SLOTS] = {{0}};
     int slot_count = kernel_slots(list, slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
-        if (ids[k] == v && !slot_at(slots, slot_count, k)->sliced)
+        if (ids[k] == v && !(scaled ? slot_at(slots, slot_count, k)->scaled
+                                    : slot_at(slots, slot_count, k)->sliced))
             return false;
     return true;
 }
@@ -205,6 +215,30 @@ int kernel_again(const Node *n, int *results)
     return n->kernel;
 }
 
+bool has_update(const Node *n)
+{
+    int moments = n->op->moments;
+    return n->op->update != NULL && n->kernel == 0 &&
+           moments < n->operand_count && n->operands[moments] != NONE;
+}
+
+bool is_operand(const Node *n, ValueId v)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == v) return true;
+    return false;
+}
+
+bool is_normalized(const Node *n)
+{
+    return n->kernel != 0 && n->op->kernels[0].normalizing == n->kernel;
+}
+
+bool may_be_pooled(const Node *n)
+{
+    return n->op->pooling != NULL && (n->kernel == 0 || is_normalized(n));
+}
+
 bool made_once(const Node *n, ValueId v)
 {
     int results;
@@ -219,10 +253,20 @@ bool is_last(const Node *n)
     return n->grouped && n->op->kernels[n->kernel].last != NULL;
 }
 
+static bool takes(const Node *n, ValueId v, bool scaled)
+{
+    return all_marked(kernel_operands(n->op, n->kernel), n->operand_count,
+                      n->operands, v, scaled) &&
+           all_marked(n->op->kernels[n->kernel].results, n->result_count,
+                      n->results, v, scaled);
+}
+
 bool takes_slice(const Node *n, ValueId v)
 {
-    return all_sliced(kernel_operands(n->op, n->kernel), n->operand_count,
-                      n->operands, v) &&
-           all_sliced(n->op->kernels[n->kernel].results, n->result_count,
-                      n->results, v);
+    return takes(n, v, false);
+}
+
+bool takes_scaled(const Node *n, ValueId v)
+{
+    return takes(n, v, true);
 }

@@ -3,13 +3,34 @@
 #ifndef CNNC_RULE_CONTEXT_H
 #define CNNC_RULE_CONTEXT_H
 
+// No label: the value of an ARG_LABEL that is none.
+enum { NO_LABEL = INT32_MIN };
+// True if the argument may be one of the words of its fallback.
+bool takes_words(const ArgSpec *spec);
+
 // ---- from a call to nodes ---------------------------------------------------
+
+// The parameters and running statistics of layers that share them, as the first
+// of these layers made them.
+enum { MAX_WEIGHTS = 8 };
+typedef struct Weights {
+    const char *name;           // s: of s.weight and s.bias
+    Pos         pos;            // of the first layer
+    const char *init;           // its word, or NULL
+    int         layers;         // that are complete
+    int         count;          // of values
+    ValueId     made[MAX_WEIGHTS];
+    const char *role[MAX_WEIGHTS];  // of each: weight
+    bool        taken[MAX_WEIGHTS]; // by the layer that is built now
+    int         errors;         // before that layer
+} Weights;
 
 struct Build {
     Graph      *g;
     const Op   *op;
     Pos         pos;
     const char *name;           // of the layer: conv1, basic_2.conv_1
+    Weights    *weights;        // that the layer shares, or NULL
     ValueId     operand[MAX_SLOTS]; // of the row, without [brackets]
     int         operand_count;
     Pos         operand_pos[MAX_SLOTS];
@@ -22,14 +43,19 @@ struct Build {
     void       *resolver;       // the front end's
 };
 
-// Makes a new parameter <layer>.<name>.
+// Builds the layer; returns Op.build's result, or NONE after an error.  Layers
+// that share weights have parameters of the same shapes, which begin alike and
+// of which training changes the same.
+ValueId build_layer(Build *b);
+// Makes a new parameter <layer>.<name>, or returns that of b->weights.
 ValueId build_param(Build *b, const char *name, Shape shape, Init init,
                     bool decayed);
 // The same for a parameter of a normalization.
 ValueId build_norm_param(Build *b, const char *name, Shape shape, Init init);
 // True if training must not change <layer>.<name> of a normalization.
 bool build_freezes(Build *b, const char *name);
-// Makes a new running statistic <layer>.<name>, initially `value`.
+// The same for a running statistic, which is initially `value`.  A new one is
+// frozen.
 ValueId build_statistic(Build *b, const char *name, Shape shape, double value);
 // Makes a new state <layer>.<name>, initially zeros; inference has none.
 ValueId build_state(Build *b, const char *name, DType dtype, Shape shape);

@@ -11,7 +11,8 @@ int slot_name_length(const char *slot);
 typedef struct Slot {
     const char *name;
     int         length;
-    bool        optional, updated, loads, variadic, sliced, typed, integers;
+    bool        optional, updated, loads, variadic, sliced, scaled, typed;
+    bool        integers;
 } Slot;
 // Splits a list into at most limit slots; returns their number.
 int kernel_slots(const char *list, Slot *slots, int limit);
@@ -34,9 +35,19 @@ bool same_attributes(const Node *a, const Node *b);
 int kernel_again(const Node *n, int *results);
 // True if v is a result of n that a recomputation of n does not make.
 bool made_once(const Node *n, ValueId v);
+// True if n has an update (Op.update).
+bool has_update(const Node *n);
+// True if n reads v directly, not only on load.
+bool is_operand(const Node *n, ValueId v);
+// True if n is the part that applies a batch norm (Kernel.normalizing).
+bool is_normalized(const Node *n);
+// True if n makes a map in a way that Op.pooling knows.
+bool may_be_pooled(const Node *n);
 // True if n is done by the last block of the launch that it is grouped with.
 bool is_last(const Node *n);
 // True if every slot of n that has value v accepts a slice.
 bool takes_slice(const Node *n, ValueId v);
+// True if every slot of n that has value v accepts integers with a scale.
+bool takes_scaled(const Node *n, ValueId v);
 
 #endif

@@ -18,7 +18,7 @@ enum { SUM = 1 };               // kernel
 
 static const ArgSpec args[] = { IGNORE_ARG, { .name = NULL } };
 static const AttrSpec attrs[] = {
-    { "ignore", ATTR_INT, 0, 0 }, { .name = NULL },
+    IGNORE_ATTR, { .name = NULL },
 };
 
 static ValueId build(Build *b)
@@ -29,7 +29,7 @@ static ValueId build(Build *b)
     Shape scores = g->values[operands[0]].shape;
     Attr attr[MAX_ATTRS] = { { .i = b->arg[IGNORE].i } };
     Deal deal = deal_pixels(scores);
-    if (scores.rank > 2 || attr[IGNORE].i >= 0)
+    if (scores.rank > 2 || attr[IGNORE].i != NO_LABEL)
         operands[SUMS] = build_before(
             b, SUM, "sums", g->real,
             shape_of(3, (int64_t)2, deal.splits, deal.batch), attr);
@@ -106,7 +106,7 @@ static void sum_reference(const Ref *r)
     for (int64_t i = 0; i < elements(sums); i++) r->out[0][i] = 0;
     for (int64_t i = 0; i < r->samples * pixels; i++) {
         double label = r->in[LABEL][i];
-        if (label >= 0 && label == (double)r->n->attr[IGNORE].i) continue;
+        if (label == (double)r->n->attr[IGNORE].i) continue;
         r->out[0][i / pixels] +=
             is_right(r->in[0] + i * classes, classes, label);
         r->out[0][splits * batch + i / pixels]++;

@@ -9,7 +9,7 @@
 #include "../families/pool.h"
 #include "../op/op_checks.h"
 
-enum Args { ARG_COUNT_PADDING = POOL_CEIL + 1 };
+enum Args { ARG_COUNT_PADDING = POOL_ARG_COUNT };
 enum Attrs { COUNT_PADDING = POOL_ATTR_COUNT };
 
 static const ArgSpec args[] = {
@@ -97,13 +97,8 @@ static int64_t counted(const Attr *attr, int axis, int64_t i, int64_t extent)
 {
     Window w = pool_window(attr);
     bool padding = attr[COUNT_PADDING].i;
-    int64_t low = padding ? -w.before[axis] : 0, count = 0;
-    int64_t high = padding ? extent + w.after[axis] : extent;
-    for (int64_t tap = 0; tap < w.size[axis]; tap++) {
-        int64_t at = i * w.stride[axis] - w.before[axis] + tap;
-        count += at >= low && at < high;
-    }
-    return count;
+    return window_taps(&w, axis, i, padding ? -w.before[axis] : 0,
+                       padding ? extent + w.after[axis] : extent);
 }
 
 // Returns the divisor of the window of element i of y.

@@ -115,8 +115,10 @@ static ValueId build(Build *b)
     operand[MEAN] = build_statistic(b, "mean", channels, 0);
     operand[VARIANCE] = build_statistic(b, "variance", channels, 1);
     bool of_batch = takes_moments(b, operand);
-    for (int k = MEAN; k <= VARIANCE; k++)
-        g->values[operand[k]].frozen = !of_batch;
+    for (int k = MEAN; k <= VARIANCE && of_batch; k++) {
+        g->values[operand[k]].frozen = false;
+        g->values[operand[k]].movers++;
+    }
     if (g->mode == TRAIN && of_batch)
         add_statistics(b, attr, channels, operand);
     return build_node(b, OPERANDS, operand, attr, shape);
@@ -206,7 +208,6 @@ static const char *needs_moments(const Graph *g, const Node *n)
 static void update(Graph *g, NodeId id)
 {
     Node n = g->nodes[id];
-    if (n.operands[BATCH_MEAN] == NONE) return;
     ValueId operands[] = { n.operands[MEAN], n.operands[VARIANCE],
                            n.operands[BATCH_MEAN], n.operands[BATCH_VARIANCE],
                            g->header };
@@ -360,16 +361,14 @@ static void commit_launch(const Graph *g, const Node *n, Launch *l)
 static void reference(const Ref *r)
 {
     bool of_batch = r->in[BATCH_MEAN] != NULL;
-    const double *mean = r->in[of_batch ? BATCH_MEAN : MEAN];
-    const double *variance = r->in[of_batch ? BATCH_VARIANCE : VARIANCE];
+    double *const norm[] = {
+        r->in[WEIGHT], r->in[BIAS], r->in[of_batch ? BATCH_MEAN : MEAN],
+        r->in[of_batch ? BATCH_VARIANCE : VARIANCE],
+    };
     Shape x = ref_in(r, X);
-    for (int64_t i = 0; i < elements(x); i++) {
-        int64_t c = i % columns_of(x);
-        double y = (r->in[X][i] - mean[c]) / deviation(r, variance[c]);
-        if (r->in[WEIGHT] != NULL) y *= r->in[WEIGHT][c];
-        if (r->in[BIAS] != NULL) y += r->in[BIAS][c];
-        r->out[0][i] = ref_act(r, y);
-    }
+    for (int64_t i = 0; i < elements(x); i++)
+        r->out[0][i] = ref_act(r, normalized(r->in[X][i], i % columns_of(x),
+                                             norm, r->n->attr[EPSILON].f));
 }
 
 static void grad_reference(const Ref *r)
@@ -419,20 +418,20 @@ static const Kernel kernels[] = {
     [FORWARD_KERNEL] = { .name = "", .results = "y/", .in_place = "y/x",
       .cost = cost, .launch = launch, .reference = reference,
       .load_work = 3, .load = load },
-    [STATISTICS] = { .name = "statistics", .operands = "x/",
+    [STATISTICS] = { .name = "statistics", .operands = "x~",
       .results = "partials", .ending = STATISTICS_MOMENTS, .cost = cost,
       .launch = sums_launch, .reference = statistics_reference },
-    [MOMENTS] = { .name = "moments", .operands = "partials x/ weight?",
+    [MOMENTS] = { .name = "moments", .operands = "partials x~ weight?",
       .results = "mean variance factor", .cost = cost, .launch = ends_launch,
       .reference = moments_reference },
-    [REDUCE] = { .name = "reduce", .operands = "dy/ x/ mean",
+    [REDUCE] = { .name = "reduce", .operands = "dy/ x~ mean",
       .results = "partials", .ending = REDUCE_SUMS, .cost = cost,
       .launch = sums_launch, .reference = reduce_reference },
     [SUMS] = { .name = "sums", .operands = "partials variance",
       .results = "sum product", .cost = cost, .launch = ends_launch,
       .reference = sums_reference },
     [GRAD] = { .name = "grad",
-      .operands = "dy/ x/ weight? mean variance sum product mask?/",
+      .operands = "dy/ x~ weight? mean variance sum product mask?/",
       .results = "dx/", .in_place = "dx/dy dx/x dx/mask", .adding = GRAD_ADD,
       .cost = cost, .launch = grad_launch, .reference = grad_reference },
     [COMMIT] = { .name = "commit",
@@ -440,17 +439,17 @@ static const Kernel kernels[] = {
       .results = "", .cost = cost, .launch = commit_launch,
       .reference = commit_reference },
     [STATISTICS_MOMENTS] = { .name = "statistics_moments",
-      .operands = "x/ weight? header",
+      .operands = "x~ weight? header",
       .results = "mean variance factor partials", .reduces = SUMS_OF_MOMENTS,
       .cost = cost,
       .launch = sums_launch, .reference = statistics_moments_reference },
     [REDUCE_SUMS] = { .name = "reduce_sums",
-      .operands = "dy/ x/ mean variance header",
+      .operands = "dy/ x~ mean variance header",
       .results = "sum product partials", .reduces = SUMS_OF_PRODUCTS,
       .cost = cost, .launch = sums_launch,
       .reference = reduce_sums_reference },
     [GRAD_ADD] = { .name = "grad_add",
-      .operands = "dy/ x/ weight? mean variance sum product mask?/ other/",
+      .operands = "dy/ x~ weight? mean variance sum product mask?/ other/",
       .results = "dx/", .in_place = "dx/dy dx/x dx/mask dx/other",
       .cost = cost, .launch = grad_launch, .reference = grad_reference },
     [RUNNING_GRAD] = { .name = "running_grad",
@@ -463,5 +462,6 @@ static const Kernel kernels[] = {
 const Op op_batchnorm = {
     ROW(batchnorm), .args = args, .attrs = attrs, .build = build,
     .shape = shape, .gradient = gradient, .update = update,
-    .needs_whole_batch = needs_moments, .kernels = kernels,
+    .moments = BATCH_MEAN, .needs_whole_batch = needs_moments,
+    .kernels = kernels,
 };

@@ -27,19 +27,19 @@ static double softplus(double x)
     return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
-static double binary_cross_entropy(double x, double t, double setting)
+static double binary_cross_entropy(double x, double t, const Attr *setting)
 {
     (void)setting;
     return t * softplus(-x) + (1 - t) * softplus(x);
 }
 
-static double slope(double x, double t, double setting)
+static double slope(double x, double t, const Attr *setting)
 {
     (void)setting;
     return 1 / (1 + exp(-x)) - t;
 }
 
-static double target_slope(double x, double t, double setting)
+static double target_slope(double x, double t, const Attr *setting)
 {
     (void)t, (void)setting;
     return -x;

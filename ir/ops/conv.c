@@ -184,8 +184,10 @@ static void reference(const Ref *r)
     int64_t count = elements(ref_out(r, 0)), K = ref_out(r, 0).dim[3];
     clear(y, ref_out(r, 0));
     meet_operands(r, y, add_to_y);
-    for (int64_t i = 0; i < count; i++)
-        y[i] = ref_act(r, bias != NULL ? y[i] + bias[i % K] : y[i]);
+    for (int64_t i = 0; bias != NULL && i < count; i++) y[i] += bias[i % K];
+    if (r->n->kernel == CONV_NORMALIZED)
+        made_norm_reference(r, CONV_NORM, r->n->attr[CONV_EPSILON].f);
+    for (int64_t i = 0; i < count; i++) y[i] = ref_act(r, y[i]);
     if (r->n->kernel == CONV_MOMENTS)
         made_moments_reference(r, MOMENTS_WEIGHT, pixels_of(ref_out(r, 0)),
                                r->n->attr[CONV_EPSILON].f);
@@ -224,9 +226,10 @@ static int dgrad_divided(const Graph *g, const Node *n)
 
 static const Kernel kernels[] = {
     { .name = "", .results = "y/", .reducing = CONV_MOMENTS,
-      .rounds = convolution_rounds, .cost = convolution_cost,
-      .launch = convolution_forward, .reference = reference },
-    { .name = "dgrad", .operands = "dy~ weight/ mask?~", .results = "dx/",
+      .normalizing = CONV_NORMALIZED, .rounds = convolution_rounds,
+      .cost = convolution_cost, .launch = convolution_forward,
+      .reference = reference },
+    { .name = "dgrad", .operands = "dy~ weight~ mask?~", .results = "dx/",
       .in_place = "dx/mask", .adding = CONV_ADD, .reducing = CONV_PRODUCTS,
       .rounds = convolution_rounds, .cost = convolution_cost,
       .launch = convolution_dgrad, .reference = dgrad_reference,
@@ -238,23 +241,27 @@ static const Kernel kernels[] = {
       .operands = "dy~ x~ weight momentum! bias? bias_momentum!? header",
       .results = "", .cost = convolution_cost, .launch = convolution_wgrad,
       .reference = wgrad_reference },
-    { .name = "dgrad_add", .operands = "dy~ weight/ mask?~ other~",
+    { .name = "dgrad_add", .operands = "dy~ weight~ mask?~ other~",
       .results = "dx/", .in_place = "dx/mask dx/other",
       .rounds = convolution_rounds, .cost = convolution_cost,
       .launch = convolution_dgrad, .reference = dgrad_reference },
-    { .name = "moments", .operands = "x~ weight^ bias? gamma? header",
+    { .name = "moments", .operands = "x~ weight~ bias? gamma? header",
       .results = "y/ mean variance factor partials",
       .reduces = SUMS_OF_MOMENTS, .partials = convolution_partials,
-      .take_sums = convolution_takes_sums, .rounds = convolution_rounds,
+      .take = convolution_takes, .rounds = convolution_rounds,
       .cost = convolution_cost, .launch = convolution_forward,
       .reference = reference },
     { .name = "dgrad_products",
-      .operands = "dy~ weight/ mask?~ x/ mean variance header",
+      .operands = "dy~ weight~ mask?~ x~ mean variance header",
       .results = "dx/ sum product partials", .in_place = "dx/mask",
       .reduces = SUMS_OF_PRODUCTS, .partials = convolution_partials,
-      .take_sums = convolution_takes_sums, .rounds = convolution_rounds,
+      .take = convolution_takes, .rounds = convolution_rounds,
       .cost = convolution_cost, .launch = convolution_dgrad,
       .reference = dgrad_reference },
+    { .name = "normalized", .operands = "x~ weight~ bias? " NORM_OPERANDS,
+      .results = "y/", .in_place = "y/other", .take = convolution_takes,
+      .rounds = convolution_rounds, .cost = convolution_cost,
+      .launch = convolution_forward, .reference = reference },
     { .results = NULL },
 };
 

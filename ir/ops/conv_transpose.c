@@ -4,12 +4,15 @@
 // of a convolution from K channels to C.  Its own data gradient is that
 // convolution; its weight gradient is that convolution's with the two maps
 // exchanged.  So all launches are conv's, and backward nodes are nodes of conv.
+#include "../families/column_reduce.h"
 #include "../families/conv_gemm.h"
+#include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../gpu/precision.h"
 #include "../op/op_checks.h"
 
 enum { LARGEST = 1 << 12, WIDEST = 1 << 24 };
+enum { BIAS = 2 };              // operand
 
 enum Args {
     CHANNELS, KERNEL, STRIDE, PADDING, OUTPUT_PADDING, DILATION, GROUPED,
@@ -25,7 +28,8 @@ static const ArgSpec args[] = {
       "rows and columns removed from the result; same: the result has "
       "stride times the operand's" },
     { "output_padding", ARG_DIMS, "0", 0, LARGEST,
-      "rows and columns added at the end of the result, below the stride" },
+      "rows and columns added at the end of the result, below the stride or "
+      "the dilation" },
     { "dilation", ARG_DIMS, "1", 1, LARGEST, "from tap to tap of a window" },
     { "groups", ARG_INT, "1", 1, WIDEST,
       "independent groups of channels" },
@@ -64,15 +68,21 @@ static int64_t result_extent(Build *b, Window *w, int axis, int64_t count)
     return extent > 0 ? extent : 0;
 }
 
-// Checks that output padding ends before the next window would begin.
-static bool is_padding_small(Build *b, const Window *w)
+// Checks the output padding, as PyTorch does.  Another window would fit into
+// one of a stride or more.  So that is less padding after the result, which
+// may become negative.
+static bool take_output_padding(Build *b, Window *w)
 {
     const ArgValue *more = &b->arg[OUTPUT_PADDING];
     for (int axis = HEIGHT; axis <= WIDTH; axis++) {
-        if (more->dim[axis] < w->stride[axis]) continue;
+        int64_t rows = more->dim[axis];
+        if (rows >= w->stride[axis] && rows < w->dilation[axis])
+            w->after[axis] -= rows;
+        if (rows < w->stride[axis] || rows < w->dilation[axis]) continue;
         error(b->g->diag, more->pos, "output_padding must be below the stride, "
-              "%lldx%lld", (long long)w->stride[HEIGHT],
-              (long long)w->stride[WIDTH]);
+              "%lldx%lld, or the dilation, %lldx%lld",
+              (long long)w->stride[HEIGHT], (long long)w->stride[WIDTH],
+              (long long)w->dilation[HEIGHT], (long long)w->dilation[WIDTH]);
         return false;
     }
     return true;
@@ -91,7 +101,7 @@ static Shape result_shape(Build *b, Window *w)
         w->dilation[axis] = b->arg[DILATION].dim[axis];
         y.dim[1 + axis] = result_extent(b, w, axis, map.dim[1 + axis]);
     }
-    if (!is_padding_small(b, w)) return shape_of(0);
+    if (!take_output_padding(b, w)) return shape_of(0);
     if (y.dim[1] > 0 && y.dim[2] > 0) return y;
     error(b->g->diag, b->arg[PADDING].pos, "nothing is left of the result "
           "when this padding is taken away");
@@ -120,11 +130,11 @@ static ValueId build(Build *b)
     double met = taps > strides ? taps / strides : 1;
     Init init = init_of(&b->arg[BEGUN], met * (double)inputs,
                         taps * (double)outputs);
-    ValueId operands[] = { b->operand[0], NONE };
+    ValueId operands[] = { b->operand[0], NONE, NONE };
     operands[1] = build_param(b, "weight",
                               shape_of(4, C, w.size[HEIGHT], w.size[WIDTH],
                                        outputs), init, true);
-    ValueId sum = build_node(b, 2, operands, attr, y);
+    ValueId sum = build_node(b, 3, operands, attr, y);
     return b->arg[BIASED].i ? convolution_bias(b, &op_bias, sum) : sum;
 }
 
@@ -140,7 +150,7 @@ static Shape shape(const Graph *g, const Node *n)
                 weight.dim[0] == x.dim[3] &&
                 x.dim[3] % n->attr[CONV_GROUPS].i == 0 &&
                 y.dim[3] == weight.dim[3] * n->attr[CONV_GROUPS].i &&
-                y.dim[0] == x.dim[0];
+                y.dim[0] == x.dim[0] && is_vector_of(g, n, BIAS, y.dim[3]);
     for (int axis = HEIGHT; fits && axis <= WIDTH; axis++)
         fits = window_count(&w, axis, y.dim[1 + axis]) == x.dim[1 + axis];
     return fits ? y : shape_of(0);
@@ -169,13 +179,17 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     ValueId operands[OPERANDS];
     Node as = as_dgrad(n, operands);
     convolution_cost(g, &as, cost);
+    cost->bytes = cost_bytes(g, n);
+    if (n->operands[BIAS] != NONE)
+        cost->flops = capped_sum(cost->flops,
+                                 elements(g->values[n->results[0]].shape));
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     ValueId operands[OPERANDS];
     Node as = as_dgrad(n, operands);
-    convolution_dgrad(g, &as, l);
+    convolution_transposed(g, &as, l, n->operands[BIAS]);
 }
 
 static bool rounds(const Graph *g, const Node *n, int k)
@@ -189,7 +203,8 @@ static void gradient(Gradient *c)
 {
     Graph *g = c->g;
     Node n = g->nodes[c->node];
-    ValueId dy = gradient_of_result(c, 0);
+    ValueId dy = act_gradient(c), bias = gradient_bias(c);
+    if (bias != NONE) column_gradient(c, bias, dy);
     convolution_weight_gradient(c, &op_conv, &op_sum_splits, n.operands[0], dy,
                                 false);
     if (!gradient_wanted(c, 0)) return;
@@ -227,6 +242,10 @@ static void reference(const Ref *r)
             for (int64_t k = 0; k < K; k++) to[k] += from[i] * weight[k];
         }
     arena_free(room);
+    for (int64_t i = 0; i < elements(y); i++) {
+        double bias = r->in[BIAS] != NULL ? r->in[BIAS][i % y.dim[3]] : 0;
+        r->out[0][i] = ref_act(r, r->out[0][i] + bias);
+    }
 }
 
 static const Kernel kernels[] = {

@@ -68,7 +68,8 @@ static bool is_library(const Graph *g, Shape weight)
     enum { MOST_INPUTS = 1024, MOST_WEIGHTS = 1 << 17 };
     bool small = weight.dim[1] <= MOST_INPUTS &&
                  weight.dim[0] <= MOST_WEIGHTS / weight.dim[1];
-    return g->map == g->real && !small;
+    bool quantizes = g->mode != INFER && g->training.quantize != NULL;
+    return g->map == g->real && !small && !quantizes;
 }
 
 // Makes the workspace of a GEMM with result v, of `terms` terms per element;
@@ -272,8 +273,9 @@ static ProductType type_of(const Graph *g, const Node *n)
 {
     bool both = n->kernel != FORWARD_KERNEL && n->kernel != DGRAD &&
                 n->kernel != MASKED;
-    return product_type(g, n->operands[0],
-                        both ? n->operands[1] : n->results[0]);
+    ProductType type = product_type(g, n->operands[0],
+                                    both ? n->operands[1] : n->results[0]);
+    return weighed(g, type, n->operands[1]);
 }
 
 static bool rounds(const Graph *g, const Node *n, int k)
@@ -323,6 +325,10 @@ static void launch_forward(const Graph *g, const Node *n, Launch *l)
 {
     DenseProduct p = product_of(g, n);
     convolution_dense_forward(l, &p);
+    if (adds_integers(p.type)) {
+        convolution_integer_slots(l, n);
+        return;
+    }
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
     convolution_forward_slots(l, n);
@@ -427,10 +433,10 @@ static void wgrad_reference(const Ref *r)
 }
 
 static const Kernel kernels[] = {
-    [FORWARD_KERNEL] = { .name = "", .results = "y^ workspace?",
+    [FORWARD_KERNEL] = { .name = "", .results = "y^% workspace?",
                        .rounds = rounds, .cost = cost, .launch = launch,
                        .reference = reference },
-    [DGRAD] = { .name = "dgrad", .operands = "dy^ weight^",
+    [DGRAD] = { .name = "dgrad", .operands = "dy^ weight~",
                 .results = "dx^ workspace?", .masking = MASKED,
                 .rounds = rounds, .cost = cost, .launch = launch,
                 .reference = dgrad_reference },
@@ -444,7 +450,7 @@ static const Kernel kernels[] = {
                      .results = "", .cost = cost,
                      .launch = launch_wgrad,
                      .reference = wgrad_reference },
-    [MASKED] = { .name = "masked", .operands = "dy~ weight^ mask~",
+    [MASKED] = { .name = "masked", .operands = "dy~ weight~ mask~",
                  .results = "dx^", .in_place = "dx/mask", .rounds = rounds,
                  .cost = cost, .launch = launch_dgrad,
                  .reference = dgrad_reference },

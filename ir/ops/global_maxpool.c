@@ -85,7 +85,7 @@ static void grad_reference(const Ref *r)
 }
 
 static const Kernel kernels[] = {
-    { .name = "", .results = "y^ index?", .cost = cost_read, .launch = launch,
+    { .name = "", .results = "y^% index?", .cost = cost_read, .launch = launch,
       .reference = reference },
     { .name = "grad", .operands = "dy^ index mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_elementwise, .launch = grad_launch,

@@ -17,19 +17,19 @@ static ValueId build(Build *b)
     return build_pair(b, attr);
 }
 
-static double mse(double a, double b, double setting)
+static double mse(double a, double b, const Attr *setting)
 {
     (void)setting;
     return (a - b) * (a - b);
 }
 
-static double slope(double a, double b, double setting)
+static double slope(double a, double b, const Attr *setting)
 {
     (void)setting;
     return 2 * (a - b);
 }
 
-static double target_slope(double a, double b, double setting)
+static double target_slope(double a, double b, const Attr *setting)
 {
     (void)setting;
     return -2 * (a - b);

@@ -172,7 +172,7 @@ static void grad_reference(const Ref *r)
 }
 
 static const Kernel kernels[] = {
-    { .name = "", .results = "y^", .in_place = "y/x",
+    { .name = "", .results = "y^%", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load_work = 2, .load = load,
       .reference = reference },
     { .name = "grad", .operands = "dy^ mask?^", .results = "dx^",

@@ -75,6 +75,7 @@ static void reference(const Ref *r)
                                       direction;
         weight[i] -= update_rate(r) * direction;
     }
+    mask_weights(r);
 }
 
 static const Kernel kernels[] = {

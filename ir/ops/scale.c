@@ -104,7 +104,7 @@ static void reference(const Ref *r)
 }
 
 static const Kernel kernels[] = {
-    { .name = "", .results = "y^", .in_place = "y/x",
+    { .name = "", .results = "y^%", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load_work = 1, .load = load,
       .reference = reference },
     { .results = NULL },

@@ -77,6 +77,7 @@ static void reference(const Ref *r)
         }
         weight[i] -= update_rate(r) * direction;
     }
+    mask_weights(r);
 }
 
 // ---- part move, after the gradient was added to the momentum ----------------
@@ -99,8 +100,10 @@ static void move_cost(const Graph *g, const Node *n, Cost *cost)
 static void launch_move(const Graph *g, const Node *n, Launch *l)
 {
     launch_elements(l, "sgd_move", update_count(g, n));
+    launch_weight_type(g, l);
     Launch *arrays = launch_item(l, "SgdMoved");
-    launch_value(arrays, n->operands[UPDATED_WEIGHT]);
+    launch_weight_type(g, arrays);
+    launch_weight(g, n, arrays);
     launch_value(arrays, n->operands[MOVE_MOMENTUM]);
     launch_rate_factor(g, n, arrays);
     launch_int(arrays, update_count(g, n), NULL);
@@ -114,12 +117,14 @@ static void move_reference(const Ref *r)
     if (r->header[HEADER_SKIP] != 0) return;
     for (int64_t i = 0; i < update_count(r->g, r->n); i++)
         weight[i] -= update_rate(r) * r->in[MOVE_MOMENTUM][i];
+    mask_weights(r);
 }
 
 static const Kernel kernels[] = {
     { .name = "", .results = "", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "move", .operands = "weight! momentum header", .results = "",
+    { .name = "move", .operands = "weight! momentum header pruned*",
+      .results = "",
       .cost = move_cost, .launch = launch_move, .reference = move_reference },
     { .results = NULL },
 };

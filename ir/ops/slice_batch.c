@@ -92,7 +92,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     Box box = box_of(g, n, 1);
     launch_elements(l, "rows_copy", box.columns[RESULT]);
     launch_value(l, n->results[0]);
-    if (is_real(g->values[n->operands[0]].dtype)) {
+    if (has_reals(&g->values[n->operands[0]])) {
         launch_load(l, n, 0);
         launch_result_type(l, n->results[0]);
     } else {
@@ -139,7 +139,7 @@ static void grad_reference(const Ref *r)
 }
 
 static const Kernel kernels[] = {
-    { .name = "", .results = "y^", .cost = cost_box, .launch = launch,
+    { .name = "", .results = "y^%", .cost = cost_box, .launch = launch,
       .load_work = 1, .load = load, .reference = reference, .slice = place },
     BOX_GRADIENT,
     { .results = NULL },

@@ -1,6 +1,7 @@
 // smooth_l1: the distance of two values, quadratic below beta so that the
 // derivative is continuous: PyTorch's smooth_l1_loss.  With beta = 0 it is the
-// distance everywhere.
+// distance everywhere.  PyTorch's huber_loss is delta times this, beta = delta:
+// beta and weight are then both delta.
 #include <math.h>
 #include "../families/loss.h"
 #include "../op/op_row.h"
@@ -25,21 +26,22 @@ static ValueId build(Build *b)
     return build_pair(b, attr);
 }
 
-static double smooth_l1(double a, double b, double beta)
+static double smooth_l1(double a, double b, const Attr *setting)
 {
-    double apart = fabs(a - b);
+    double beta = setting[0].f, apart = fabs(a - b);
     return apart < beta ? apart * apart / (2 * beta) : apart - beta / 2;
 }
 
-static double slope(double a, double b, double beta)
+static double slope(double a, double b, const Attr *setting)
 {
+    double beta = setting[0].f;
     if (fabs(a - b) < beta) return (a - b) / beta;
     return (a > b) - (a < b) + 0 * (a - b);     // NaN stays NaN
 }
 
-static double target_slope(double a, double b, double beta)
+static double target_slope(double a, double b, const Attr *setting)
 {
-    return -slope(a, b, beta);
+    return -slope(a, b, setting);
 }
 
 static void smooth_l1_rows(const Ref *r)

@@ -4,68 +4,52 @@
 #include <math.h>
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
+#include "../families/softmax_rows.h"
 #include "../families/unary.h"
-
-static int64_t width_of(Shape shape)
-{
-    return shape.dim[shape.rank - 1];
-}
-
-// About five operations per element forward: maximum, difference, exponential,
-// sum, quotient; four for the gradient.
-static void cost(const Graph *g, const Node *n, Cost *cost)
-{
-    int64_t count = elements(g->values[n->results[0]].shape);
-    cost->flops = (n->kernel == 0 ? 5 : 4) * count;
-    cost->bytes = cost_bytes(g, n);
-}
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    static const char *const kernel[] = { "softmax_forward",
-                                          "softmax_gradient" };
-    Shape shape = g->values[n->results[0]].shape;
-    int64_t rows = elements(shape) / width_of(shape);
-    launch_elements(l, kernel[n->kernel], 32 * rows);   // a warp a row
-    launch_slots(l, n, 1, n->operand_count);
-    launch_int(l, rows, "rows");
-    launch_int(l, width_of(shape), "width");
+    (void)g;
+    launch_softmax_rows(n, l, "softmax_forward");
+}
+
+static void grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g;
+    launch_softmax_rows(n, l, "softmax_gradient");
+}
+
+static void of_row(const double *x, int64_t width, double *y)
+{
+    double largest = largest_of(x, width);
+    double sum = exp_sum_of(x, width, largest);
+    for (int64_t i = 0; i < width; i++) y[i] = exp(x[i] - largest) / sum;
 }
 
 static void reference(const Ref *r)
 {
-    int64_t count = elements(ref_out(r, 0)), width = width_of(ref_out(r, 0));
-    for (int64_t row = 0; row < count; row += width) {
-        const double *x = r->in[0] + row;
-        double largest = largest_of(x, width);
-        double sum = exp_sum_of(x, width, largest);
-        for (int64_t i = 0; i < width; i++)
-            r->out[0][row + i] = exp(x[i] - largest) / sum;
-    }
+    softmax_rows_reference(r, of_row);
 }
 
 // Multiplies by the Jacobian: dy[j]/dx[i] is y[j] * ((i == j) - y[i]).
-static void grad_reference(const Ref *r)
+static void gradient_of_row(const double *dy, const double *y, int64_t width,
+                            double *dx)
 {
-    int64_t count = elements(ref_out(r, 0)), width = width_of(ref_out(r, 0));
-    for (int64_t row = 0; row < count; row += width) {
-        const double *dy = r->in[0] + row, *y = r->in[1] + row;
-        for (int64_t i = 0; i < width; i++) {
-            double sum = 0;
-            for (int64_t j = 0; j < width; j++)
-                sum += dy[j] * y[j] * ((i == j) - y[i]);
-            r->out[0][row + i] = sum;
-        }
+    for (int64_t i = 0; i < width; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < width; j++)
+            sum += dy[j] * y[j] * ((i == j) - y[i]);
+        dx[i] = sum;
     }
 }
 
+static void grad_reference(const Ref *r)
+{
+    softmax_rows_gradient(r, gradient_of_row);
+}
+
 static const Kernel kernels[] = {
-    { .name = "", .results = "y^", .in_place = "y/x", .cost = cost,
-      .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy^ y^", .results = "dx^",
-      .in_place = "dx/dy dx/y", .cost = cost, .launch = launch,
-      .reference = grad_reference },
-    { .results = NULL },
+    SOFTMAX_ROWS_KERNELS(launch, reference, grad_launch, grad_reference)
 };
 
 const Op op_softmax = {

@@ -6,136 +6,122 @@
 // error in the data: its row is NaN, and the step is skipped.
 //
 // That is the plain case.  With labels per pixel, or with one of the arguments,
-// the loss is PyTorch's weighted mean over the batch,
+// the loss is PyTorch's mean over labels (families/label_mean.h), with
 //
 //   target[i,o] = (1 - smoothing) * w[y] * (o == y) + smoothing / C * w[o]
-//   loss = sum over i,o of target[i,o] * -log(softmax(logits[i])[o])
-//          / sum over i of w[y],  y = label[i], over the i with y != ignore
+//   f = sum over o of target[i,o] * -log(softmax(scores[i])[o])
 //
-// so that the rows need the sum below first: part 2 stores both sums for runs
-// of pixels.  If all samples have equal weight, part 0 divides those of each
-// sample; with class weights or an ignored class it makes pairs of them.  It
-// keeps the total weight for the gradient.  A batch in which nothing counts has
-// loss 0 and no gradient.
+// A target may be a probability of each class instead of a label, of any sum.
+// Then o == y is that probability and w[y] is w[o], and each pixel counts 1.
+// This target has a gradient too.
 //
 //   %5 sums = softmax_cross_entropy.sum(logits, label)
 //   %6 rows, %7 total = softmax_cross_entropy(logits, label, %5)
 //   %9 d.logits = softmax_cross_entropy.wgrad(logits, label, %7)
 #include <math.h>
-#include "../families/loss.h"
+#include "../families/label_mean.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-enum { SMOOTHING, CLASS_WEIGHTS, IGNORE, WEIGHT };
-enum { PLAIN, PLAIN_GRAD, SUM, WEIGHTED_GRAD };     // kernels
-enum { SUMS = 2, TOTAL = 2 };   // operands of 0, 3
+enum { SMOOTHING, CLASS_WEIGHTS, IGNORE, WEIGHT };  // arguments
+enum { PLAIN, PLAIN_GRAD, SUM, WEIGHTED_GRAD, SOFT_SUM, SOFT_GRAD };  // kernels
+enum { TARGET_SMOOTHING = LABEL_SETTING };          // attribute
+enum { TOTAL = 2 };             // operand of gradients
 
 static const ArgSpec args[] = {
     { "label_smoothing", ARG_FLOAT, "0", 0, 1, "the part of the target that "
       "is spread over all classes" },
-    { "class_weights", ARG_LIST, "[]", 0, 1e30, "weight of each class" },
-    IGNORE_ARG, WEIGHT_ARG, { .name = NULL },
+    CLASS_WEIGHTS_ARG, IGNORE_ARG, WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "label_smoothing", ATTR_FLOAT, 0, 0 },
-    { "class_weights", ATTR_LIST, 0, 0 }, { "ignore", ATTR_INT, 0, 0 },
-    { "weight", ATTR_FLOAT, 0, 0 }, { .name = NULL },
+    LABEL_MEAN_ATTRS, { "label_smoothing", ATTR_FLOAT, 0, 0 },
+    { .name = NULL },
 };
 
 // ---- build and gradient -----------------------------------------------------
 
-// Class weights are kernel arguments, which may take 4 KB in all.
-static bool check_class_weights(Build *b)
+// True if the target is probabilities, not labels.
+static bool is_soft(const Graph *g, const Node *n)
+{
+    return g->values[n->operands[LABEL]].classes == 0;
+}
+
+// Checks a target that is no label; it has the logits' shape.
+static bool wants_probabilities(Build *b)
 {
     Graph *g = b->g;
-    const List *list = b->arg[CLASS_WEIGHTS].list;
-    int most = 4000 / dtype_bytes(g->real);
-    int64_t classes = g->values[b->operand[1]].classes;
-    if (list->count != 0 && list->count != classes) {
-        error(g->diag, b->arg[CLASS_WEIGHTS].pos, "class_weights has %d "
-              "numbers for %lld classes", list->count, (long long)classes);
+    const Value *logits = &g->values[b->operand[0]];
+    const Value *target = &g->values[b->operand[LABEL]];
+    if (!build_wants(b, 0, logits->shape.rank == 2 ? 2 : 4,
+                     "[classes] or [height, width, classes]"))
+        return false;
+    if (!same_shape(logits->shape, target->shape)) {
+        error(g->diag, b->operand_pos[LABEL],
+              "%s needs an input of class%s, or probabilities %s, here, but "
+              "this is %s", b->op->name, operand_text(b, 0),
+              operand_text(b, 0), operand_text(b, LABEL));
         return false;
     }
-    if (list->count > most) {
-        error(g->diag, b->arg[CLASS_WEIGHTS].pos, "class_weights has %d "
-              "numbers, and at most %d can be given", list->count, most);
+    if (b->arg[IGNORE].i != NO_LABEL) {
+        error(g->diag, b->arg[IGNORE].pos, "ignore is for a label, and the "
+              "target is probabilities; where all of them are 0 the loss is 0");
         return false;
     }
-    return true;
-}
-
-// True if samples may have different weights.
-static bool weighs(const Attr *attr)
-{
-    return attr[CLASS_WEIGHTS].list != NULL || attr[IGNORE].i >= 0;
-}
-
-static Shape shape(const Graph *g, const Node *n)
-{
-    return n->operand_count > SUMS && n->operands[SUMS] != NONE &&
-           weighs(n->attr) ? shape_of_pairs(g, n) : shape_of_rows(g, n);
+    return build_wants_real(b, LABEL);
 }
 
 static bool is_plain(const Build *b)
 {
     return b->g->values[b->operand[0]].shape.rank == 2 &&
-           b->arg[SMOOTHING].f == 0 && b->arg[IGNORE].i == -1 &&
+           b->arg[SMOOTHING].f == 0 && b->arg[IGNORE].i == NO_LABEL &&
            b->arg[CLASS_WEIGHTS].list->count == 0 && b->arg[WEIGHT].f == 1;
-}
-
-// Adds the total weight, which only the gradient reads.
-static void add_total(Build *b, ValueId rows)
-{
-    Graph *g = b->g;
-    NodeId n = g->values[rows].def;
-    ValueId total = graph_value(g, arena_print(g->arena, "%s.total", b->name),
-                                SCALAR, g->real, shape_of(1, (int64_t)1),
-                                b->pos);
-    g->nodes[n].results[1] = total;
-    g->values[total].def = n;
 }
 
 static ValueId build(Build *b)
 {
-    Graph *g = b->g;
-    if (!build_wants_labels(b) || !check_class_weights(b)) return NONE;
-    ValueId operands[] = { b->operand[0], b->operand[1], NONE };
-    Shape rows = shape_of(1, g->batch);
-    if (is_plain(b)) return build_node(b, 3, operands, NULL, rows);
-
-    const List *weights = b->arg[CLASS_WEIGHTS].list;
+    const Graph *g = b->g;
+    bool soft = g->values[b->operand[LABEL]].classes == 0;
+    if (!(soft ? wants_probabilities(b) : build_wants_labels(b))) return NONE;
+    Shape logits = g->values[b->operand[0]].shape;
+    if (!build_wants_class_weights(b, &b->arg[CLASS_WEIGHTS],
+                                   logits.dim[logits.rank - 1]))
+        return NONE;
+    if (!soft && is_plain(b))
+        return build_node(b, 2, b->operand, NULL, shape_of(1, g->batch));
     Attr attr[MAX_ATTRS] = {
-        [SMOOTHING] = { .f = b->arg[SMOOTHING].f },
-        [CLASS_WEIGHTS] = { .list = weights->count > 0 ? weights : NULL },
-        [IGNORE] = { .i = b->arg[IGNORE].i },
-        [WEIGHT] = { .f = b->arg[WEIGHT].f },
+        [TARGET_SMOOTHING] = { .f = b->arg[SMOOTHING].f },
     };
-    Deal deal = deal_pixels(g->values[b->operand[0]].shape);
-    operands[SUMS] = build_before(
-        b, SUM, "sums", g->real,
-        shape_of(3, (int64_t)2, deal.splits, deal.batch), attr);
-    ValueId result = build_node(
-        b, 3, operands, attr, weighs(attr) ? pair_rows_shape(g->batch) : rows);
-    if (g->mode == TRAIN) add_total(b, result);
-    return result;
+    take_label_attrs(b, CLASS_WEIGHTS, IGNORE, WEIGHT, attr);
+    return build_label_mean(b, soft ? SOFT_SUM : SUM, attr);
 }
 
-// With equal weights of samples, the mean over the batch is the mean of the
-// samples' means.
-static const char *needs_whole_batch(const Graph *g, const Node *n)
+static void soft_gradient(Gradient *c)
 {
-    return n->operands[SUMS] != NONE && weighs(n->attr) ? needs_total(g, n)
-                                                        : NULL;
+    ValueId total = label_mean_total(c->g, c->node);
+    const Node *n = &c->g->nodes[c->node];
+    ValueId d[2], read[] = { n->operands[0], n->operands[LABEL], total,
+                             loss_header(c->g) };
+    for (int k = 0; k < 2; k++)
+        d[k] = gradient_wanted(c, k) ? gradient_value(c, k) : NONE;
+    if (d[0] == NONE && d[1] == NONE) return;
+    gradient_node(c, &op_softmax_cross_entropy, SOFT_GRAD, 4, read, 2, d);
+    for (int k = 0; k < 2; k++)
+        if (d[k] != NONE) gradient_add(c, k, d[k]);
 }
 
 static void gradient(Gradient *c)
 {
-    if (!gradient_wanted(c, 0)) return;
     const Node *n = &c->g->nodes[c->node];
-    bool plain = n->operands[SUMS] == NONE;
+    if (is_soft(c->g, n)) {
+        soft_gradient(c);
+        return;
+    }
+    if (!gradient_wanted(c, 0)) return;
+    bool plain = n->operands[LABEL_SUMS] == NONE;
     ValueId header = loss_header(c->g);
-    ValueId read[] = { n->operands[0], n->operands[1],
-                       plain ? header : n->results[1], header };
+    ValueId read[] = { n->operands[0], n->operands[LABEL],
+                       plain ? header : label_mean_total(c->g, c->node),
+                       header };
     ValueId d = gradient_value(c, 0);
     gradient_node(c, &op_softmax_cross_entropy,
                   plain ? PLAIN_GRAD : WEIGHTED_GRAD, plain ? 3 : 4, read, 1,
@@ -150,7 +136,9 @@ static void gradient(Gradient *c)
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t count = elements(g->values[n->operands[0]].shape);
-    cost->flops = (n->kernel == PLAIN || n->kernel == SUM ? 5 : 7) * count;
+    bool forward = n->kernel == PLAIN || n->kernel == SUM ||
+                   n->kernel == SOFT_SUM;
+    cost->flops = (forward ? 5 : 7) * count;
     cost->bytes = cost_bytes(g, n);
 }
 
@@ -202,32 +190,17 @@ static void grad_reference(const Ref *r)
 
 // ---- the weighted case ------------------------------------------------------
 
-// Returns the class weights, or one weight for all classes.
-static const List *class_weights(const Node *n)
-{
-    static const double one = 1;
-    static const List ones = { 1, &one };
-    const List *list = n->attr[CLASS_WEIGHTS].list;
-    return list != NULL ? list : &ones;
-}
-
-static double class_weight(const Node *n, int64_t o)
-{
-    const List *list = class_weights(n);
-    return list->at[list->count == 1 ? 0 : o];
-}
-
-// Adds the constants of the kernels of parts 2 and 3.
-static void launch_shape(const Graph *g, const Node *n, Launch *l)
+// Adds the constants of the kernels of sums and gradients, and first slots.
+static void launch_shape(const Graph *g, const Node *n, Launch *l, int results)
 {
     Shape logits = g->values[n->operands[0]].shape;
     Deal deal = deal_pixels(logits);
     launch_deal(l, &deal);
     launch_constant(l, "CLASSES", logits.dim[logits.rank - 1]);
-    launch_constant(l, "IGNORE", n->attr[IGNORE].i);
-    launch_constant(l, "SMOOTH", n->attr[SMOOTHING].f > 0);
-    launch_type_int(l, class_weights(n)->count);
-    launch_slots(l, n, 1, 2);
+    if (!is_soft(g, n)) launch_constant(l, "IGNORE", n->attr[LABEL_IGNORE].i);
+    launch_constant(l, "SMOOTH", n->attr[TARGET_SMOOTHING].f > 0);
+    launch_type_int(l, class_weights_of(n)->count);
+    launch_slots(l, n, results, 2);
 }
 
 // Returns the part of the target that every class gets; the label gets
@@ -235,34 +208,20 @@ static void launch_shape(const Graph *g, const Node *n, Launch *l)
 static double spread_of(const Graph *g, const Node *n)
 {
     Shape logits = g->values[n->operands[0]].shape;
-    return n->attr[SMOOTHING].f / (double)logits.dim[logits.rank - 1];
+    return n->attr[TARGET_SMOOTHING].f / (double)logits.dim[logits.rank - 1];
 }
 
 static void sum_launch(const Graph *g, const Node *n, Launch *l)
 {
     Deal deal = deal_pixels(g->values[n->operands[0]].shape);
-    launch_kernel(l, "cross_entropy_sums", deal.batch * deal.splits,
-                  deal.block);
-    launch_shape(g, n, l);
+    launch_kernel(l, is_soft(g, n) ? "soft_cross_entropy_sums"
+                                   : "cross_entropy_sums",
+                  deal.batch * deal.splits, deal.block);
+    launch_shape(g, n, l, 1);
     launch_samples(l);
-    launch_list(l, class_weights(n), "class_weights");
-    launch_real(l, 1 - n->attr[SMOOTHING].f, "hot");
+    launch_list(l, class_weights_of(n), "class_weights");
+    launch_real(l, 1 - n->attr[TARGET_SMOOTHING].f, "hot");
     launch_real(l, spread_of(g, n), "spread");
-}
-
-static void weighted_launch(const Graph *g, const Node *n, Launch *l)
-{
-    Shape sums = g->values[n->operands[SUMS]].shape;
-    launch_kernel(l, "cross_entropy_rows", 1, 256);
-    launch_type_int(l, is_weighted(g, n->results[0]));
-    launch_value(l, n->results[0]);
-    launch_value(l, n->results[1]);
-    launch_value(l, n->operands[SUMS]);
-    launch_samples(l);
-    launch_int(l, sums.dim[2], "batch");
-    launch_int(l, sums.dim[1], "splits");
-    launch_real(l, n->attr[WEIGHT].f, "weight");
-    launch_last(l);
 }
 
 static void weighted_grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -275,60 +234,86 @@ static void weighted_grad_launch(const Graph *g, const Node *n, Launch *l)
         sum += class_weight(n, o);
     launch_elements(l, "cross_entropy_gradient", count * deal.lanes);
     launch_loss_type(n, l);
-    launch_shape(g, n, l);
+    launch_shape(g, n, l, 1);
     launch_value(l, n->operands[TOTAL]);
     launch_samples(l);
-    launch_list(l, class_weights(n), "class_weights");
-    launch_real(l, 1 - n->attr[SMOOTHING].f, "hot");
+    launch_list(l, class_weights_of(n), "class_weights");
+    launch_real(l, 1 - n->attr[TARGET_SMOOTHING].f, "hot");
     launch_real(l, spread_of(g, n), "spread");
     launch_real(l, spread_of(g, n) * sum, "spread_sum");
-    launch_loss_weight(n, l, n->attr[WEIGHT].f, "weight");
+    launch_loss_weight(n, l, n->attr[LABEL_WEIGHT].f, "weight");
+}
+
+static void soft_grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Deal deal = deal_pixels(g->values[n->operands[0]].shape);
+    launch_elements(l, "soft_cross_entropy_gradient",
+                    deal.batch * deal.items * deal.lanes);
+    launch_loss_type(n, l);
+    launch_shape(g, n, l, 2);
+    launch_value(l, n->operands[TOTAL]);
+    launch_samples(l);
+    launch_list(l, class_weights_of(n), "class_weights");
+    launch_real(l, 1 - n->attr[TARGET_SMOOTHING].f, "hot");
+    launch_real(l, spread_of(g, n), "spread");
+    launch_loss_weight(n, l, n->attr[LABEL_WEIGHT].f, "weight");
 }
 
 static void forward_launch(const Graph *g, const Node *n, Launch *l)
 {
-    (n->operands[SUMS] == NONE ? plain_launch : weighted_launch)(g, n, l);
+    (n->operands[LABEL_SUMS] == NONE ? plain_launch : label_mean_launch)(g, n,
+                                                                         l);
 }
 
-// With partial sums, only these are read.
 static void forward_cost(const Graph *g, const Node *n, Cost *c)
 {
-    if (n->operands[SUMS] == NONE) {
-        cost(g, n, c);
-        return;
-    }
-    c->flops = elements(g->values[n->operands[SUMS]].shape);
-    c->bytes = value_bytes(&g->values[n->operands[SUMS]]) +
-               value_bytes(&g->values[n->results[0]]);
+    (n->operands[LABEL_SUMS] == NONE ? cost : label_mean_cost)(g, n, c);
 }
 
 // One pixel i of the formula at the top.
 typedef struct Pixel {
     const double *row;
     int64_t       classes;
+    const double *soft;         // its probabilities; NULL: it has a label
     double        label, largest, log_sum;
     bool          counts;       // in the loss
 } Pixel;
+
+// Returns the number of pixels of a sample.
+static int64_t pixels_of(Shape logits)
+{
+    return elements(logits) / logits.dim[0] / logits.dim[logits.rank - 1];
+}
 
 static Pixel pixel_of(const Ref *r, int64_t i)
 {
     Shape shape = ref_in(r, 0);
     int64_t classes = shape.dim[shape.rank - 1];
-    int64_t pixels = elements(shape) / shape.dim[0] / classes;
-    Pixel p = { .row = r->in[0] + i * classes, .classes = classes,
-                .label = r->in[1][i] };
+    int64_t pixels = pixels_of(shape);
+    Pixel p = { .row = r->in[0] + i * classes, .classes = classes };
+    if (is_soft(r->g, r->n)) p.soft = r->in[LABEL] + i * classes;
+    else p.label = r->in[LABEL][i];
     p.largest = largest_of(p.row, classes);
     p.log_sum = log(exp_sum_of(p.row, classes, p.largest));
-    p.counts = i < r->samples * pixels &&
-        (p.label != (double)r->n->attr[IGNORE].i || p.label < 0);
+    p.counts = p.soft != NULL ? i < r->samples * pixels
+                              : label_counts(r, p.label, i / pixels);
     return p;
 }
 
 static double target(const Ref *r, const Pixel *p, int64_t o)
 {
-    double smoothing = r->n->attr[SMOOTHING].f, w = class_weight(r->n, o);
-    return (1 - smoothing) * w * ((double)o == p->label) +
-           smoothing / (double)p->classes * w;
+    double smoothing = r->n->attr[TARGET_SMOOTHING].f;
+    double w = class_weight(r->n, o);
+    double hot = p->soft != NULL ? p->soft[o] : (double)o == p->label;
+    return (1 - smoothing) * w * hot + smoothing / (double)p->classes * w;
+}
+
+// Returns a pixel's weight in the mean; NaN for a label out of range.
+static double weight_of(const Ref *r, const Pixel *p)
+{
+    if (p->soft != NULL) return 1;
+    return p->label >= 0 && p->label < (double)p->classes
+        ? class_weight(r->n, (int64_t)p->label) : NAN;
 }
 
 // The reference stores all of a sample in its first sum.
@@ -336,15 +321,13 @@ static void sum_reference(const Ref *r)
 {
     Shape sums = ref_out(r, 0);
     int64_t batch = sums.dim[2], splits = sums.dim[1];
-    int64_t pixels = elements(ref_in(r, 1)) / batch;
+    int64_t pixels = pixels_of(ref_in(r, 0));
     double *loss = r->out[0], *weight = loss + splits * batch;
     for (int64_t i = 0; i < elements(sums); i++) r->out[0][i] = 0;
     for (int64_t i = 0; i < batch * pixels; i++) {
         Pixel p = pixel_of(r, i);
         if (!p.counts) continue;
-        bool known = p.label >= 0 && p.label < (double)p.classes;
-        weight[i / pixels] += known ? class_weight(r->n, (int64_t)p.label)
-                                    : NAN;
+        weight[i / pixels] += weight_of(r, &p);
         for (int64_t o = 0; o < p.classes; o++)
             loss[i / pixels] -=
                 target(r, &p, o) * (p.row[o] - p.largest - p.log_sum);
@@ -353,33 +336,13 @@ static void sum_reference(const Ref *r)
 
 static void forward_reference(const Ref *r)
 {
-    if (r->in[SUMS] == NULL) {
-        plain_reference(r);
-        return;
-    }
-    Shape sums = ref_in(r, SUMS);
-    int64_t batch = sums.dim[2], count = sums.dim[1] * batch;
-    bool pairs = is_weighted(r->g, r->n->results[0]);
-    double total = 0;
-    for (int64_t n = 0; n < batch; n++) {
-        double sum = 0, weight = 0;
-        for (int64_t i = n; i < count; i += batch) {
-            sum += r->n->attr[WEIGHT].f * r->in[SUMS][i];
-            weight += r->in[SUMS][count + i];
-        }
-        total += weight;
-        if (!pairs) r->out[0][n] = n < r->samples ? sum / weight : 0;
-        else r->out[0][2 * n] = sum, r->out[0][2 * n + 1] = weight;
-    }
-    if (r->out[1] != NULL) r->out[1][0] = total;
+    (r->in[LABEL_SUMS] == NULL ? plain_reference : label_mean_reference)(r);
 }
 
 static void weighted_grad_reference(const Ref *r)
 {
-    int64_t count = elements(ref_in(r, 1));
-    double total = r->in[TOTAL][0];
-    double scale = total == 0 ? 0
-        : r->n->attr[WEIGHT].f * ref_loss_scale(r) / total;
+    int64_t count = ref_in(r, 0).dim[0] * pixels_of(ref_in(r, 0));
+    double scale = label_mean_scale(r, r->in[TOTAL][0]);
     for (int64_t i = 0; i < count; i++) {
         Pixel p = pixel_of(r, i);
         double mass = 0, *d = r->out[0] + i * p.classes;
@@ -389,6 +352,22 @@ static void weighted_grad_reference(const Ref *r)
             d[o] = p.counts ? scale * (mass * share - target(r, &p, o)) : 0;
         }
     }
+}
+
+// The gradient of a probability is that of its share of the target.
+static void soft_grad_reference(const Ref *r)
+{
+    int64_t count = ref_in(r, 0).dim[0] * pixels_of(ref_in(r, 0));
+    double scale = label_mean_scale(r, r->in[TOTAL][0]);
+    double hot = 1 - r->n->attr[TARGET_SMOOTHING].f;
+    for (int64_t i = 0; i < count && r->out[1] != NULL; i++) {
+        Pixel p = pixel_of(r, i);
+        for (int64_t o = 0; o < p.classes; o++)
+            r->out[1][i * p.classes + o] = p.counts
+                ? -scale * hot * class_weight(r->n, o) *
+                  (p.row[o] - p.largest - p.log_sum) : 0;
+    }
+    if (r->out[0] != NULL) weighted_grad_reference(r);
 }
 
 static const Kernel kernels[] = {
@@ -404,12 +383,19 @@ static const Kernel kernels[] = {
       .results = "dlogits^",
       .in_place = "dlogits/logits", .cost = cost,
       .launch = weighted_grad_launch, .reference = weighted_grad_reference },
+    { .name = "soft_sum", .operands = "logits~ target~", .results = "sums",
+      .cost = cost, .launch = sum_launch, .reference = sum_reference },
+    { .name = "soft_grad", .operands = "logits~ target~ total header?",
+      .results = "dlogits?^ dtarget?^",
+      .in_place = "dlogits/logits dlogits/target dtarget/logits dtarget/target",
+      .cost = cost, .launch = soft_grad_launch,
+      .reference = soft_grad_reference },
     { .results = NULL },
 };
 
 const Op op_softmax_cross_entropy = {
     ROW(softmax_cross_entropy), .applies = &op_softmax,
     .args = args, .attrs = attrs, .build = build,
-    .shape = shape, .gradient = gradient,
-    .needs_whole_batch = needs_whole_batch, .kernels = kernels,
+    .shape = shape_of_label_mean, .gradient = gradient,
+    .needs_whole_batch = label_mean_needs_total, .kernels = kernels,
 };

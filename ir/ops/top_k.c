@@ -16,12 +16,12 @@ static const ArgSpec args[] = {
     IGNORE_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "k", ATTR_INT, 0, 0 }, { "ignore", ATTR_INT, 0, 0 }, { .name = NULL },
+    { "k", ATTR_INT, 0, 0 }, IGNORE_ATTR, { .name = NULL },
 };
 
 static bool ignores(const Attr *attr)
 {
-    return attr[IGNORE].i >= 0;
+    return attr[IGNORE].i != NO_LABEL;
 }
 
 static ValueId build(Build *b)

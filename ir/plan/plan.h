@@ -84,4 +84,8 @@ const char *verify_program(Arena *arena, const Graph *g, const Plan *plan);
 void plan_print_json(const Plan *plan, FILE *out);
 void plan_print_csv(const Plan *plan, FILE *out);
 
+// print_trace.c: --emit trace.  The launches of a step in sequence, in the
+// time of the model, and the live bytes of the arena.
+void plan_print_trace(Arena *arena, const Plan *plan, FILE *out);
+
 #endif

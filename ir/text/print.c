@@ -103,6 +103,9 @@ void graph_print_training(const Graph *g, FILE *out)
     print_limit(", ", "clip_value", g->training.clip_value, out);
     print_limit(", ", "clip_norm", g->training.clip_norm, out);
     print_limit(", ", "average", g->training.average, out);
+    if (g->training.prune == NULL) return;
+    fputs(", prune", out);
+    print_attrs(g->training.prune, g->training.prune_attr, out);
 }
 
 static void print_net(const Graph *g, FILE *out)
@@ -110,7 +113,10 @@ static void print_net(const Graph *g, FILE *out)
     fprintf(out, "net %s mode=%s batch=%" PRId64 " real=%s", g->name,
             mode_names[g->mode], g->batch, dtype_names[g->real]);
     if (g->map != g->real) fprintf(out, " map=%s", dtype_names[g->map]);
+    if (g->weight != g->real)
+        fprintf(out, " weight=%s", dtype_names[g->weight]);
     if (g->tf32) fprintf(out, " tf32");
+    if (g->calibrates) fprintf(out, " calibrates");
     if (g->training.epochs != 0)
         fprintf(out, " epochs=%" PRId64, g->training.epochs);
     if (g->training.step_batch != 0)
@@ -134,6 +140,8 @@ static void print_net(const Graph *g, FILE *out)
     print_called("schedule", g->training.schedule, g->training.schedule_attr,
                  g->training.schedule_pos,
                  out);
+    print_called("prune", g->training.prune, g->training.prune_attr,
+                 g->training.prune_pos, out);
     print_facts(g, out);
     if (g->facts & IS_PLACED)
         fprintf(out, "memory arena=%" PRId64 " state=%" PRId64 " live=%" PRId64
@@ -202,6 +210,9 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
         fprintf(out, " of=%%%" PRId32, value->gradient_of);
     if (value->state_of != NONE)
         fprintf(out, " of=%%%" PRId32, value->state_of);
+    if (value->scale != NONE)
+        fprintf(out, " %s=%%%" PRId32,
+                value->integer == U8 ? "scale_u8" : "scale_i8", value->scale);
     if (value->recompute_of != NONE)
         fprintf(out, " recompute_of=%%%" PRId32, value->recompute_of);
     print_memory(g, value, out);

@@ -42,6 +42,10 @@ static void read_net(Reader *r)
             g->training.keep_gradients = true;
             continue;
         }
+        if (word_is(key, "calibrates")) {
+            g->calibrates = true;
+            continue;
+        }
         if (word_is(key, "tf32")) {
             g->tf32 = true;
             continue;
@@ -52,9 +56,12 @@ static void read_net(Reader *r)
         else if (word_is(key, "batch"))
             g->batch = read_int(r);
         else if (word_is(key, "real"))
-            g->real = g->map = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
+            g->real = g->map = g->weight =
+                (DType)read_choice(r, dtype_names, DTYPE_COUNT);
         else if (word_is(key, "map"))
             g->map = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
+        else if (word_is(key, "weight"))
+            g->weight = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
         else if (word_is(key, "epochs"))
             g->training.epochs = read_int(r);
         else if (word_is(key, "step_batch"))
@@ -114,6 +121,9 @@ static void read_line(Reader *r)
     else if (word_is(word, "schedule"))
         read_called(r, &r->g->training.schedule, r->g->training.schedule_attr,
                     &r->g->training.schedule_pos);
+    else if (word_is(word, "prune"))
+        read_called(r, &r->g->training.prune, r->g->training.prune_attr,
+                    &r->g->training.prune_pos);
     else if (word_is(word, "memory"))
         read_memory(r);
     else if (word_is(word, "facts"))
@@ -138,6 +148,7 @@ static bool all_declared(const Graph *g)
     for (ValueId v = 0; v < g->value_count; v++)
         if (!is_declared(g, v) || !is_declared(g, g->values[v].gradient_of) ||
             !is_declared(g, g->values[v].state_of) ||
+            !is_declared(g, g->values[v].scale) ||
             !is_declared(g, g->values[v].alias_of))
             return false;
     for (NodeId i = 0; i < g->node_count; i++)

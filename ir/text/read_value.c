@@ -50,6 +50,9 @@ static bool read_value_field(Reader *r, Value *value, Word key)
     } else if (word_is(key, "of")) {
         *(value->kind == STATE ? &value->state_of : &value->gradient_of) =
             read_reference(r);
+    } else if (word_is(key, "scale_u8") || word_is(key, "scale_i8")) {
+        value->integer = word_is(key, "scale_u8") ? U8 : I8;
+        value->scale = read_reference(r);
     } else if (word_is(key, "recompute_of")) {
         value->recompute_of = read_reference(r);
     } else if (word_is(key, "over") || word_is(key, "view")) {

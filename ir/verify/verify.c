@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "../base/unique_names.h"
+#include "../families/prune.h"
 #include "../launch_group.h"
 #include "verify.h"
 
@@ -313,7 +314,7 @@ static void check_phases(const Check *c)
 }
 
 // A parameter keeps its value until its update; afterwards only nodes of the
-// update phase may read it.
+// update phase may read it.  A mask may change it once more, or before all.
 static void check_updates(const Check *c)
 {
     const Graph *g = c->g;
@@ -327,14 +328,15 @@ static void check_updates(const Check *c)
         for (int k = 0; k < n->operand_count; k++) {
             ValueId v = n->operands[k];
             if (v == NONE || g->values[v].kind != PARAM) continue;
+            bool masks = makes_mask(n);
             bool updates = slot_at(slot, slots, k)->updated;
-            if (updated[v] && (updates || n->phase != UPDATE))
+            if (updated[v] && ((updates && !masks) || n->phase != UPDATE))
                 node_fault(c, i, "reads %s after its update",
                            g->values[v].name);
             if (updates && g->values[v].frozen)
                 node_fault(c, i, "updates %s, which is frozen",
                            g->values[v].name);
-            updated[v] |= updates;
+            updated[v] |= updates && n->phase == UPDATE;
         }
         ValueId reads[MAX_READS];
         for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)

@@ -33,9 +33,7 @@ void check_types(const Check *c, NodeId id);
 void check_again(const Check *c, NodeId id);
 // verify_offload.c: checks copies to host memory and back in node order.
 void check_host_copies(const Check *c);
-// verify_memory.c: is_operand is true if n reads v directly, not only on load.
-// The others check the invariants of IS_SHARED and IS_PLACED.
-bool is_operand(const Node *n, ValueId v);
+// verify_memory.c: check the invariants of IS_SHARED and IS_PLACED.
 void check_sharing(const Check *c);
 void check_places(const Check *c);
 // verify_strided_views.c: checks that a node marked in_place is a pure copy.

@@ -15,7 +15,7 @@ static bool can_do_without(const Graph *g, const Node *n, int k)
     if (can_load(g, maker))
         return slot_at(slot, slots, k)->loads;
     return n->op->flags & POOLS && n->kernel == 0 && k == 0 &&
-           maker->kernel == 0 && maker->op->pooling != NULL &&
+           may_be_pooled(maker) &&
            maker->op->pooling->fits(g, maker, n);
 }
 
@@ -30,8 +30,7 @@ void check_fused_load(const Check *c, NodeId id)
             node_fault(c, id, "%s must be stored to be read here",
                        g->values[n->operands[k]].name);
     if (!n->fused_load) return;
-    bool pools = n->op->pooling != NULL && n->kernel == 0;
-    if (n->op->flags & VIEW || (!pools && !can_load(g, n)))
+    if (n->op->flags & VIEW || (!may_be_pooled(n) && !can_load(g, n)))
         node_fault(c, id, "%s can't be computed on load", n->op->name);
     if (n->phase == UPDATE || n->result_count < 1 || n->results[0] == NONE ||
         g->values[n->results[0]].output)

@@ -61,13 +61,6 @@ static void join(Class *class, const Value *value, NodeId last_read)
     class->kept |= value->output || value->persistent;
 }
 
-bool is_operand(const Node *n, ValueId v)
-{
-    for (int k = 0; k < n->operand_count; k++)
-        if (n->operands[k] == v) return true;
-    return false;
-}
-
 // Result r of node i overwrites the contents of its class.
 static void check_overwrite(const Check *c, NodeId i, int r,
                             const ValueId *root, const Class *class)

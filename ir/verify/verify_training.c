@@ -7,6 +7,7 @@
 #include "../families/momentum.h"
 #include "../dtype.h"
 #include "../families/optimizer.h"
+#include "../families/prune.h"
 #include "verify.h"
 
 // A gradient has the shape and type of its value.  Partial sums, which do not,
@@ -26,6 +27,17 @@ void check_gradient(const Check *c, ValueId id)
                     "gradient it is", of->name);
 }
 
+// The bits of a pruned parameter.
+static void check_bits(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    Shape weight = g->values[g->values[id].state_of].shape;
+    if (!is_pruning(g))
+        value_fault(c, id, "it has bits, but the net is not pruned");
+    if (!same_shape(g->values[id].shape, shape_of_bits(weight)))
+        value_fault(c, id, "it has not a bit for each weight");
+}
+
 void check_state(const Check *c, ValueId id)
 {
     const Graph *g = c->g;
@@ -39,6 +51,10 @@ void check_state(const Check *c, ValueId id)
     const Value *of = &g->values[state->state_of];
     if (of->frozen)
         value_fault(c, id, "it is a state of %s, which is frozen", of->name);
+    if (is_pruned_bits(g, id)) {
+        check_bits(c, id);
+        return;
+    }
     if (!same_shape(state->shape, of->shape) || state->dtype != of->dtype)
         value_fault(c, id, "it has not the shape and type of %s, whose state "
                     "it is", of->name);
@@ -67,13 +83,13 @@ static void check_called(const Check *c, const Op *op, unsigned flag,
         fault(c, "%s is no %s", op->name, what);
 }
 
-// The row's slots are weight, gradient, required states, optional states, and
-// the header.
+// The row's slots are weight, gradient, required states, optional states, the
+// header, and the bits of a pruned weight.
 static void check_states(const Check *c)
 {
     const Op *op = c->g->training.optimizer;
     Slot slot[MAX_SLOTS];
-    int slots = kernel_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
+    int slots = kernel_slots(op->operands, slot, MAX_SLOTS) - 1, fewest = -3;
     int states = c->g->training.optimizer_states;
 
     for (int k = 0; k < slots; k++) fewest += !slot[k].optional;
@@ -88,7 +104,8 @@ static void check_states_of_params(const Check *c)
     int *count = NEW_ARRAY(g->arena, (size_t)g->value_count, int);
 
     for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].state_of != NONE) count[g->values[v].state_of]++;
+        if (g->values[v].state_of != NONE && !is_pruned_bits(g, v))
+            count[g->values[v].state_of]++;
     for (ValueId v = 0; v < g->value_count; v++)
         if (is_trained(&g->values[v]) &&
             count[v] < g->training.optimizer_states)
@@ -139,22 +156,26 @@ static void check_momenta(const Check *c, NodeId id)
 
 // ---- gradient accumulation --------------------------------------------------
 
+// Each parameter has a sum, and each running statistic as many as there are
+// nodes that move it.
 static void check_sums(const Check *c)
 {
     const Graph *g = c->g;
-    bool *summed = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+    int *sums = NEW_ARRAY(g->arena, (size_t)g->value_count, int);
 
     for (ValueId v = 0; v < g->value_count; v++)
-        if (is_sum(g, v)) summed[g->values[v].gradient_of] = true;
+        if (is_sum(g, v)) sums[g->values[v].gradient_of]++;
     for (ValueId v = 0; v < g->value_count; v++)
-        if (is_trained(&g->values[v]) && !summed[v])
+        if (is_trained(&g->values[v]) && sums[v] == 0)
             value_fault(c, v, "it has no sum over batches");
     for (NodeId i = 0; i < g->node_count && g->mode == TRAIN; i++) {
         const Node *n = &g->nodes[i];
-        for (int k = 0; n->op->update != NULL && k < n->operand_count; k++)
-            if (n->operands[k] != NONE && !summed[n->operands[k]] &&
+        bool moves = n->phase == FORWARD && has_update(n);
+        for (int k = 0; moves && k < n->operand_count; k++)
+            if (n->operands[k] != NONE &&
                 g->values[n->operands[k]].kind == STATISTIC &&
-                !g->values[n->operands[k]].frozen)
+                !g->values[n->operands[k]].frozen &&
+                sums[n->operands[k]]-- <= 0)
                 node_fault(c, i, "%s has no sum over batches",
                            g->values[n->operands[k]].name);
     }
@@ -300,6 +321,64 @@ void check_batch(const Check *c)
         fault(c, "no training step has this number of samples");
 }
 
+// ---- pruning ----------------------------------------------------------------
+
+static void check_schedule_of_masks(const Check *c)
+{
+    const Attr *attr = c->g->training.prune_attr;
+    const Node node = { .op = c->g->training.prune };
+    int64_t begin = attr[PRUNE_BEGIN].i, end = attr[PRUNE_END].i;
+    bool is_constant = attr[PRUNE_INITIAL].f == attr[PRUNE_FINAL].f;
+    bool is_part = attr[PRUNE_INITIAL].f >= 0 && attr[PRUNE_INITIAL].f < 1 &&
+                   attr[PRUNE_FINAL].f >= 0 && attr[PRUNE_FINAL].f < 1;
+    if (!makes_mask(&node) || attr[PRUNE_EVERY].i < 1 || begin < 0 ||
+        attr[PRUNE_AHEAD].i != 0 || !is_part || !(attr[PRUNE_POWER].f >= 0) ||
+        (is_constant ? end != -1 && end < begin : end <= begin))
+        fault(c, "no weights are pruned like this");
+}
+
+// An optimizer has the bits of the weight that it updates, and a new mask
+// changes a weight, its bits and its average after that.
+static void check_masks(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *masked = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+    const ValueId *bits = list_bits(g);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        ValueId v = n->operand_count > 0 ? n->operands[0] : NONE;
+        bool updates = n->op == g->training.optimizer;
+        if (updates && operand_named(n, "pruned") != bits[v])
+            node_fault(c, i, "it has not the bits of %s", g->values[v].name);
+        if (updates && masked[v])
+            node_fault(c, i, "%s has its new mask", g->values[v].name);
+        if (!makes_mask(n)) continue;
+        ValueId average = n->operands[PRUNED_AVERAGE];
+        if (n->operands[PRUNED_BITS] != bits[v])
+            node_fault(c, i, "it has not the bits of %s", g->values[v].name);
+        if (average != NONE && g->values[average].state_of != v)
+            node_fault(c, i, "it has not the average of %s", g->values[v].name);
+        if ((n->phase == UPDATE) != (n->attr[PRUNE_AHEAD].i == 1))
+            node_fault(c, i, "its mask is of another step");
+        if (n->phase == UPDATE) masked[v] = true;
+    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (bits[v] != NONE && !masked[v])
+            value_fault(c, bits[v], "no node makes a mask");
+}
+
+static void check_pruning(const Check *c)
+{
+    const Graph *g = c->g;
+    if (!is_pruning(g)) return;
+    check_schedule_of_masks(c);
+    const ValueId *bits = list_bits(g);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_pruned_bits(g, v) && bits[g->values[v].state_of] != v)
+            value_fault(c, v, "its parameter has other bits");
+    if (g->facts & HAS_GRADIENTS && g->mode == TRAIN) check_masks(c);
+}
+
 void check_training(const Check *c)
 {
     const Graph *g = c->g;
@@ -309,6 +388,7 @@ void check_training(const Check *c)
     check_called(c, g->training.schedule, SCHEDULE, "schedule");
     if (is_accumulating(g)) check_accumulation(c);
     check_scale(c);
+    check_pruning(c);
     for (NodeId i = 0; i < g->node_count; i++) {
         check_update(c, i);
         check_momenta(c, i);

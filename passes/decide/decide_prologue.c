@@ -122,7 +122,8 @@ static bool has_clear_readers(const Prologues *p, ValueId v, const Phase *phase)
 static void list_choices(Prologues *p, NodeId i)
 {
     ValueId v = p->fused->nodes[i].results[0];
-    if (!p->fused->nodes[i].fused_load || !has_clear_readers(p, v, NULL))
+    if (!p->fused->nodes[i].fused_load || p->g->nodes[i].fused_load ||
+        !has_clear_readers(p, v, NULL))
         return;
     int64_t stored = storing(p, i);
     int64_t forward = saved_by(p, v, false), backward = saved_by(p, v, true);
@@ -282,7 +283,8 @@ bool has_prologues(const Graph *g)
 {
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (n->stored || (n->fused_load && can_load(g, n))) return true;
+        bool by_pass = n->fused_load && can_load(g, n) && !is_gate(n);
+        if (n->stored || by_pass) return true;
     }
     return false;
 }

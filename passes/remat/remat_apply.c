@@ -192,11 +192,14 @@ static void wait(Rewrite *w, NodeId i, const Touch *touch, int count)
     }
 }
 
+// A change in the forward phase, such as the mask of step 0, precedes all that
+// reads the value, so it waits for no recomputation.
 static void launch_or_wait(Rewrite *w, const Graph *old, NodeId i)
 {
     Touch touch[MOST_TOUCHES];
     int count = list_touches(old, &w->old[i], touch);
-    if (must_wait(w, touch, count)) wait(w, i, touch, count);
+    bool waits = w->old[i].phase != FORWARD && must_wait(w, touch, count);
+    if (waits) wait(w, i, touch, count);
     else launch(w, i, false);
 }
 

@@ -7,7 +7,7 @@
 //   update    one a gradient   accumulate_grad.mean(w.sum!, header)
 //
 // Batch statistics are summed likewise: running statistics move towards their
-// mean.
+// mean.  Layers that share their statistics have a sum each.
 #include <string.h>
 
 #include "../../ir/families/grad_accumulation.h"
@@ -20,20 +20,30 @@ static void append(Graph *g, int kernel, Phase phase, const char *name,
                g->training.optimizer_pos, operand_count, operands, 0, NULL);
 }
 
-// Returns the sum of each parameter or statistic, or NONE.
+// Returns the first sum of each parameter or statistic, or NONE.
 static ValueId *list_sums(const Graph *g)
 {
     ValueId *sums = NEW_ARRAY(g->arena, g->value_count, ValueId);
     for (ValueId v = 0; v < g->value_count; v++) sums[v] = NONE;
-    for (ValueId v = 0; v < g->value_count; v++)
+    for (ValueId v = g->value_count - 1; v >= 0; v--)
         if (is_sum(g, v)) sums[g->values[v].gradient_of] = v;
     return sums;
+}
+
+// Returns the first unused sum of what `sum` sums, from that on.
+static ValueId unused_sum(const Graph *g, ValueId sum, const bool *used)
+{
+    ValueId of = g->values[sum].gradient_of;
+    while (sum < g->value_count &&
+           (!is_sum(g, sum) || g->values[sum].gradient_of != of || used[sum]))
+        sum++;
+    if (sum == g->value_count) bug("%s has too few sums", g->values[of].name);
+    return sum;
 }
 
 static void add(Graph *g, ValueId sum, ValueId added)
 {
     ValueId operands[] = {sum, added, g->header};
-    if (sum == NONE) bug("%s has no sum", g->values[added].name);
     append(g, ACCUMULATE_ADD, BACKWARD,
            arena_print(g->arena, "%s.accumulate_grad", g->values[added].name),
            3, operands);
@@ -63,6 +73,8 @@ static void accumulate_statistics(Graph *g, NodeId i, const ValueId *sums,
         if (v == NONE || g->values[v].persistent) continue;
         if (follows == updates) bug("%s follows too much", n.name);
         ValueId sum = sums[updated[follows++]];
+        if (sum == NONE) bug("%s has no sum", n.name);
+        sum = unused_sum(g, sum, used);
         add(g, sum, v);
         n.operands[k] = sum;
         used[sum] = true;
@@ -94,6 +106,7 @@ void append_accumulation(Graph *g, ValueId *d, int32_t value_count,
     bool *used = NEW_ARRAY(g->arena, sum_count, bool);
     for (ValueId v = 0; v < value_count; v++) {
         if (g->values[v].kind != PARAM || d[v] == NONE) continue;
+        if (sums[v] == NONE) bug("%s has no sum", g->values[v].name);
         add(g, sums[v], d[v]);
         d[v] = sums[v];
         used[d[v]] = true;

@@ -5,12 +5,14 @@
 //   the header's scale        clip_norm: sums of each gradient, then of all
 //   w.sgd                     optimizer: one launch a parameter
 //   w.average                 average: likewise, after it
+//   w.prune                   prune: a new mask for the next step, likewise
 //   advance_step              the step is counted
 //
 // A setting that is absent has no nodes.
 #include <string.h>
 
 #include "../../ir/families/grad_accumulation.h"
+#include "../../ir/families/prune.h"
 #include "update.h"
 
 static NodeId append(Graph *g, const Op *op, int kernel, const char *name,
@@ -107,7 +109,8 @@ static void clip_gradients(Graph *g, ValueId *d, int32_t value_count)
 // ---- the optimizer ----------------------------------------------------------
 
 // Lists a parameter's states in the order in which they were made: the
-// optimizer's, by Op.state, then its average.  Returns their number.
+// optimizer's, by Op.state, then its average; not its bits.  Returns their
+// number.
 static int states_of(ValueId param, const int32_t *next, ValueId *states)
 {
     int count = 0;
@@ -123,25 +126,29 @@ static int32_t *list_states(const Graph *g)
     for (ValueId v = 0; v < g->value_count; v++) next[v] = NONE;
     for (ValueId v = g->value_count - 1; v >= 0; v--) {
         ValueId param = g->values[v].state_of;
-        if (param == NONE) continue;
+        if (param == NONE || is_pruned_bits(g, v)) continue;
         next[v] = next[param];
         next[param] = v;
     }
     return next;
 }
 
-// Appends one update: the row's slots are weight, gradient, states, header.
-static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
+// Appends one update: the row's slots are weight, gradient, states, header, and
+// bits if the parameter is pruned.
+static void update(Graph *g, ValueId param, ValueId d, const ValueId *states,
+                   ValueId bits)
 {
     const Op *op = g->training.optimizer;
     Slot slots[MAX_SLOTS];
     ValueId operands[MAX_SLOTS];
     int count = kernel_slots(kernel_operands(op, 0), slots, MAX_SLOTS);
     int state = 0;
+    if (bits == NONE) count--;
     for (int k = 0; k < count; k++) {
         if (slot_is(&slots[k], "weight")) operands[k] = param;
         else if (slot_is(&slots[k], "gradient")) operands[k] = d;
         else if (slot_is(&slots[k], "header")) operands[k] = g->header;
+        else if (slot_is(&slots[k], "pruned")) operands[k] = bits;
         else if (state < g->training.optimizer_states)
             operands[k] = states[state++];
         else operands[k] = NONE;
@@ -163,24 +170,70 @@ static void average(Graph *g, ValueId param, ValueId state)
     g->nodes[id].attr[0].f = g->training.average;
 }
 
+// Appends a new mask for a parameter that has bits.  It is the next step's in
+// the update phase, and that of step 0 in the forward phase.
+static void prune(Graph *g, ValueId param, Phase phase, ValueId bits,
+                  ValueId average)
+{
+    ValueId operands[] = {param, bits, average, g->header};
+    if (bits == NONE) return;
+    const char *name =
+        arena_print(g->arena, phase == UPDATE ? "%s.prune" : "%s.prune_first",
+                    g->values[param].name);
+    NodeId id = graph_node(g, g->training.prune, 0, phase, name,
+                           g->training.prune_pos, 4, operands, 0, NULL);
+    memcpy(g->nodes[id].attr, g->training.prune_attr,
+           sizeof g->training.prune_attr);
+    g->nodes[id].attr[PRUNE_AHEAD].i = phase == UPDATE;
+}
+
+// Returns the average among a parameter's states, or NONE.
+static ValueId average_of(const Graph *g, ValueId param, const int32_t *next)
+{
+    ValueId states[MAX_SLOTS];
+    for (int k = states_of(param, next, states) - 1; k >= 0; k--)
+        if (g->values[states[k]].init.kind == INIT_COPY) return states[k];
+    return NONE;
+}
+
+void prepend_first_masks(Graph *g)
+{
+    const int32_t *next = list_states(g);
+    const ValueId *bits = list_bits(g);
+    NodeId forward = g->node_count;
+    for (ValueId v = 0; v < g->value_count && prunes_first_step(g); v++)
+        prune(g, v, FORWARD, bits[v], average_of(g, v, next));
+    graph_move_last(g, forward, 0);
+}
+
+// Appends what changes a parameter: its update, if it has a gradient, and a new
+// mask, if it is pruned.
+static void end_step(Graph *g, ValueId param, ValueId d, const int32_t *next,
+                     ValueId bits)
+{
+    ValueId states[MAX_SLOTS];
+    int count = states_of(param, next, states);
+    if (d != NONE) {
+        if (count < g->training.optimizer_states)
+            bug("%s has %d states", g->values[param].name, count);
+        update(g, param, d, states, bits);
+        for (int k = g->training.optimizer_states; k < count; k++)
+            average(g, param, states[k]);
+    }
+    prune(g, param, UPDATE, bits, average_of(g, param, next));
+}
+
 void append_updates(Graph *g, ValueId *d, int32_t value_count)
 {
     const int32_t *next = list_states(g);
+    const ValueId *bits = list_bits(g);
     for (ValueId v = 0; v < value_count && g->training.keep_gradients; v++)
         if (g->values[v].kind == PARAM && d[v] != NONE)
             g->values[d[v]].output = true;
     schedule_rate(g);
     clip_gradients(g, d, value_count);
-    for (ValueId v = 0; v < value_count; v++) {
-        ValueId states[MAX_SLOTS];
-        if (g->values[v].kind != PARAM || d[v] == NONE) continue;
-        int count = states_of(v, next, states);
-        if (count < g->training.optimizer_states)
-            bug("%s has %d states", g->values[v].name, count);
-        update(g, v, d[v], states);
-        for (int k = g->training.optimizer_states; k < count; k++)
-            average(g, v, states[k]);
-    }
+    for (ValueId v = 0; v < value_count; v++)
+        if (g->values[v].kind == PARAM) end_step(g, v, d[v], next, bits[v]);
     if (is_accumulating(g))
         append(g, ops[OP_accumulate_grad], ACCUMULATE_CLEAR, "clear", 1,
                &g->header, NONE);

@@ -4,7 +4,7 @@
 // The threads of a block are fibers of one OS thread (block.cpp), so the
 // built-in variables and shared memory are thread-local.  A block never leaves
 // its OS thread, and the next block finds its shared memory, as on a GPU.  Only
-// static shared memory exists.  Atomics on numbers and partial masks are
+// static shared memory exists.  Atomics on real numbers and partial masks are
 // missing on purpose: kernels of emitted files may not use them.
 #ifndef CNNC_HOST_DEVICE_LANGUAGE_H
 #define CNNC_HOST_DEVICE_LANGUAGE_H
@@ -238,6 +238,10 @@ static inline float __int_as_float(int x) { return host_bits<float>(x); }
 static inline unsigned __float_as_uint(float x)
 {
     return host_bits<unsigned>(x);
+}
+static inline long long __double_as_longlong(double x)
+{
+    return host_bits<long long>(x);
 }
 static inline float __uint_as_float(unsigned x) { return host_bits<float>(x); }
 

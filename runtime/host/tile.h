@@ -102,6 +102,13 @@ struct HostStored<Tile, Real, std::void_t<typename Tile::Element>> {
     static Real of(Real x) { return Element::load(Element::store(x)); }
 };
 
+// True if the Tile's sums are bits of integers, which has no twin.
+template <class Tile, class = void>
+struct HostAddsIntegers : std::false_type {};
+template <class Tile>
+struct HostAddsIntegers<Tile, std::void_t<decltype(Tile::Terms::ADDS_INTEGERS)>>
+    : std::true_type {};
+
 // A source of elements and the function that loads a vector of them.
 template <class X, class Vectors>
 struct HostSource {
@@ -207,7 +214,7 @@ Real host_take_sums(const A &a, long long row, const LanesA &lanes_a,
 #ifndef CNNC_HOST_FUSED                 // its kernels round once
 #define TILE_TWIN(Tile, a, row, lanes_a, b, column, lanes_b, begin, end, sum,  \
                   sum_rows)                                                    \
-    if (host_has_twins)                                                        \
+    if (host_has_twins && !HostAddsIntegers<Tile>::value)                      \
     return host_take_sums<Tile>(                                               \
         a, row, lanes_a, b, column, lanes_b, begin, end, sum, sum_rows,        \
         [](const auto &x, long long i, auto width) {                           \

@@ -36,7 +36,7 @@ __global__ void accuracy_sums(real *sums, X logits, const int *label, long long 
     for (long long at = split * Shape::RUN; at < end && n < samples; at += blockDim.x / lanes) {
         const long long i = at + threadIdx.x / lanes, pixel = n * Shape::ITEMS + i;
         const int want = i < end ? label[pixel] : -1;
-        const bool counts = i < end && (want < 0 || want != Shape::IGNORE);
+        const bool counts = i < end && want != Shape::IGNORE;
         const RowOf<X> row = {logits, pixel * classes};
         bool wrong = !counts || want < 0 || want >= classes;
         for (int o = threadIdx.x % lanes; o < classes && !wrong; o += lanes)

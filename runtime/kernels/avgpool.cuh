@@ -5,12 +5,13 @@
 #include "../support/gemm/pool.cuh"
 
 // window_extent: the divisor of a window that begins at `first`, along one axis.  It counts the
-// elements in the map of this extent, or in the map and its padding.
-static __device__ inline int window_extent(bool padding, int first, int size, int extent, int after)
+// `size` elements, `step` apart, in the map of this extent, or in the map and its padding.
+static __device__ inline int window_extent(bool padding, int first, int size, int step, int extent,
+                                           int after)
 {
-    const int begin = padding || first > 0 ? first : 0;
-    const int most = padding ? extent + after : extent, end = first + size;
-    return (end < most ? end : most) - begin;
+    const int begin = padding || first >= 0 ? 0 : (step - 1 - first) / step;
+    const int most = padding ? extent + after : extent, end = (most - first + step - 1) / step;
+    return (end < size ? end : size) - begin;
 }
 
 // window_divisor: of the window that begins at h, w.
@@ -18,8 +19,10 @@ template <class Shape>
 static __device__ inline real window_divisor(int h, int w)
 {
     constexpr bool padding = Shape::COUNT_PADDING != 0;
-    return (real)window_extent(padding, h, (int)Shape::R, (int)Shape::H, (int)Shape::PAD_BOTTOM) *
-           (real)window_extent(padding, w, (int)Shape::S, (int)Shape::W, (int)Shape::PAD_RIGHT);
+    return (real)window_extent(padding, h, (int)Shape::R, (int)Shape::DILATION_H, (int)Shape::H,
+                               (int)Shape::PAD_BOTTOM) *
+           (real)window_extent(padding, w, (int)Shape::S, (int)Shape::DILATION_W, (int)Shape::W,
+                               (int)Shape::PAD_RIGHT);
 }
 
 // AvgPool: the mean of the elements of each of four channels; no index.

@@ -13,6 +13,7 @@
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/load.cuh"
 #include "../support/vec/mul_add.cuh"
+#include "../support/vec/norm_terms.cuh"
 #include "../support/vec/unroll.cuh"
 
 // batchnorm_forward: y = Act((x - mean[c]) / sqrt(variance[c] + epsilon) * weight[c] + bias[c]);
@@ -23,19 +24,13 @@ __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias
 {
     const ColumnRun<Shape, V> run;
     if (run.first >= run.end) return;
-    real factor[V], middle[V], shift[V];
-    UNROLL for (int j = 0; j < V; j++) {
-        const long long c = run.c + j;
-        factor[j] = (weight ? weight[c] : (real)1) / sqrt(variance[c] + epsilon);
-        middle[j] = mean[c];
-        shift[j] = bias ? bias[c] : (real)0;
-    }
+    const NormTerms<V> terms = norm_terms<V>(run.c, weight, bias, mean, variance, epsilon);
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const long long first = row * Shape::C + run.c;
         const auto from = load_lazy<V>(x, first);
         Vec<V> to;
         UNROLL for (int j = 0; j < V; j++)
-            to.at[j] = Act::forward(mul_add(from[first + j] - middle[j], factor[j], shift[j]));
+            to.at[j] = Act::forward(terms.of(from[first + j], j));
         store_vec(y, first, to);
     }
 }

@@ -15,6 +15,18 @@
 template <long long COUNT>
 using CountIndex = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
 
+// from_row: weights of which rows from k on are read; they may have scales.
+template <class Weights>
+static __device__ inline auto from_row(const Weights &weight, int k, int) -> decltype(weight.row(k))
+{
+    return weight.row(k);
+}
+template <class Weights>
+static __device__ inline Weights from_row(const Weights &weight, int, long)
+{
+    return weight;
+}
+
 // FilterTaps: the weights [V,R,S] of filters k to k + V - 1, which are adjacent: taps(c, r, s) is
 // one.  At most MOST are in registers, or none.
 template <class Shape, int V, int MOST, class Weights>
@@ -24,8 +36,8 @@ struct FilterTaps {
     Weights weight;
     long long first;
     real held[HELD ? HELD : 1];
-    __device__ FilterTaps(const Weights &weight, int k)
-        : weight(weight), first((long long)k * (R * S))
+    __device__ FilterTaps(const Weights &all, int k)
+        : weight(from_row(all, k, 0)), first((long long)k * (R * S))
     {
         UNROLL for (int i = 0; i < HELD; i += ONCE) {
             const Vec<ONCE> some = load_vec<ONCE>(weight, first + i);
@@ -50,6 +62,13 @@ static __device__ inline auto channel_loader(const X &x, int c)
     } else {
         return [=](long long i) { return load_vec<V>(x, i); };
     }
+}
+
+// channel_storer: stores V channels from c on to y, at an element.
+template <int V, class Y>
+static __device__ inline auto channel_storer(const Y &y, int)
+{
+    return [=](long long at, const Vec<V> &v) { store_vec(y, at, v); };
 }
 
 // Gather: along one axis, a tile of OUT results from `at` on reads IN elements from begin(at) on.
@@ -117,9 +136,9 @@ static __device__ inline void tile_sums(Vec<V> (&sum)[Down::OUT][Across::OUT], c
 // in this order, h = p*stride + r*dilation - pad, w likewise.  V is 1 where a channel has several
 // filters.
 template <class Shape, int V, int HEIGHT, int WIDTH, class Act, bool BIAS, class X = const real *,
-          class Y = real *>
+          class Y = real *, class Weights = const real *>
 __global__ void __launch_bounds__(256)
-    depthwise_forward(Y y, X x, const real *weight, const real *bias)
+    depthwise_forward(Y y, X x, Weights weight, const real *bias)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K, C = (int)Shape::C;
     constexpr int H = (int)Shape::H, W = (int)Shape::W, P = (int)Shape::P, Q = (int)Shape::Q;
@@ -134,20 +153,21 @@ __global__ void __launch_bounds__(256)
         const int k = (int)(i % VECS) * V, q = (int)(tile % ACROSS) * WIDTH;
         const int p = (int)(tile / ACROSS % DOWN) * HEIGHT, c = k / (K / C);
         const long long n = tile / ACROSS / DOWN;
-        const FilterTaps<Shape, V, 72, const real *> taps(weight, k);
+        const FilterTaps<Shape, V, 72, Weights> taps(weight, k);
         Vec<V> sum[HEIGHT][WIDTH] = {};
         tile_sums<Down, Across, Shape>(sum, taps, channel_loader<V>(x, c), n * H * W * C + c,
                                        Down::begin(p), Across::begin(q), H, W, C);
         const long long first = ((n * P + p) * Q + q) * K + k;
         Vec<V> add = {};
         if (BIAS) add = load_vec<V>(bias, k);
+        const auto store = channel_storer<V>(y, k);
         UNROLL for (int a = 0; a < HEIGHT; a++)
             UNROLL for (int b = 0; b < WIDTH; b++) {
                 if ((P % HEIGHT && p + a >= P) || (Q % WIDTH && q + b >= Q)) continue;
                 for (int j = 0; j < V; j++)
                     sum[a][b].at[j] =
                         Act::forward(BIAS ? sum[a][b].at[j] + add.at[j] : sum[a][b].at[j]);
-                store_vec(y, first + (a * Q + b) * K, sum[a][b]);
+                store(first + (a * Q + b) * K, sum[a][b]);
             }
     }
 }

@@ -26,11 +26,13 @@ struct Patch {
     int w = (int)(q * Pooled::STRIDE_W - Pooled::PAD_LEFT);
 };
 
-// conv_pool_forward: y = Act(Pool(conv)), and the index if Pool keeps one; sums as in conv_forward.
+// conv_pool_forward: y = Act(Pool(Own(conv))), and the index if Pool keeps one; sums as in
+// conv_forward.
 // A block has the windows of a tile of Patches x k of a group.  A thread has a window and the
 // channels of a word of the index.  Map y must not be x.  PITCH and SKEW avoid bank conflicts.
 template <class Shape, class Patches, class Tile, bool BIAS, class Pool, class Act,
-          class X = const real *, class Y = real *, class Weights = const real *>
+          class X = const real *, class Y = real *, class Weights = const real *,
+          class Own = identity>
 __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, Weights weight,
                                   const real *bias)
 {
@@ -65,11 +67,14 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, Weights 
     block_sums<Tile>(shared.tiles, pixels, 0, pixel, filters, block.column,
                      Im2colIndex{G::K, G::FILTER}, 0, G::FILTER, sum);
 
-    for (int j = 0; BIAS && j < Tile::COLUMNS_EACH; j++) {
+    constexpr bool CHANGED = BIAS || !std::is_same_v<Own, identity>;
+    for (int j = 0; CHANGED && j < Tile::COLUMNS_EACH; j++) {
         const int k = block.column + Tile::column(j);
-        const real add = k < G::K ? bias[first + k] : (real)0;
-        for (int i = 0; i < Tile::ROWS_EACH; i++) sum[i][j] += add;
+        const real add = BIAS && k < G::K ? bias[first + k] : (real)0;
+        for (int i = 0; i < Tile::ROWS_EACH; i++)
+            sum[i][j] = Own::forward(BIAS ? sum[i][j] + add : sum[i][j]);
     }
+    finish_sums<Tile, G::K>(y, shared.tiles, sum, block);
     auto place = [](int row) { return row * PITCH + row / 4 * SKEW; };
     for (int part = 0; part < Tile::COLUMNS_EACH; part += 4) {
         __syncthreads();                // the tiles have been read

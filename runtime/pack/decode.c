@@ -1,14 +1,8 @@
 // Decodes files to pixels, with libjpeg and libpng if the build found them.
-#define _XOPEN_SOURCE 700
-
-#include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "pack.h"
 
 #ifdef HAVE_JPEG
@@ -29,10 +23,10 @@ static bool fail(char message[MESSAGE_SIZE], const char *text)
 }
 
 #if defined HAVE_JPEG || defined HAVE_PNG
-// Allocates `width` x `height` pixels of `bytes` bytes for the size that the
-// file states.
+// Allocates `width` x `height` pixels of `samples` samples for the size that
+// the file states.
 static bool make_room(Image *image, uint64_t height, uint64_t width,
-                      size_t bytes, char message[MESSAGE_SIZE])
+                      size_t samples, char message[MESSAGE_SIZE])
 {
     if (height == 0 || width == 0 || height > MOST_PIXELS / width) {
         snprintf(message, MESSAGE_SIZE, "states a size of %llu x %llu pixels; "
@@ -42,7 +36,8 @@ static bool make_room(Image *image, uint64_t height, uint64_t width,
     }
     image->height = (int)height;
     image->width = (int)width;
-    image->pixels = malloc((size_t)height * (size_t)width * bytes);
+    image->pixels =
+        malloc((size_t)height * (size_t)width * (samples << image->wide));
     return image->pixels != NULL || fail(message, "there is no memory for it");
 }
 #endif
@@ -106,6 +101,14 @@ static unsigned multiply_255(unsigned a, unsigned b)
     return (product + (product >> 8)) >> 8;
 }
 
+// Makes 16 bits of samples of 8, in place.
+static void widen(void *pixels, size_t count)
+{
+    const uint8_t *from = pixels;
+    uint16_t *to = pixels;
+    while (count-- > 0) to[count] = (uint16_t)(from[count] * 257);
+}
+
 // Converts four inks in place to RGB.  They are inverted, as Adobe's programs
 // write.
 static void inks_to_rgb(uint8_t *pixels, size_t count)
@@ -138,17 +141,19 @@ static bool read_jpeg_rows(Jpeg *jpeg, Image *image)
         return false;
     size_t line = (size_t)d->output_width * (size_t)d->output_components;
     while (d->output_scanline < d->output_height) {
-        JSAMPROW row = image->pixels + (size_t)d->output_scanline * line;
+        JSAMPROW row =
+            (uint8_t *)image->pixels + (size_t)d->output_scanline * line;
         jpeg_read_scanlines(d, &row, 1);
     }
-    if (inks)
-        inks_to_rgb(image->pixels,
-                    (size_t)d->output_height * (size_t)d->output_width);
+    size_t pixels = (size_t)d->output_height * (size_t)d->output_width;
+    if (inks) inks_to_rgb(image->pixels, pixels);
+    if (image->wide) widen(image->pixels, pixels * RGB);
     jpeg_finish_decompress(d);
     return true;
 }
 
-static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
+static bool decode_jpeg(const Bytes *file, Image *image,
+                        char message[MESSAGE_SIZE])
 {
     Jpeg jpeg = { .message = message };
 
@@ -159,7 +164,7 @@ static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
     if (setjmp(jpeg.back) == 0) {
         jpeg_create_decompress(&jpeg.decoder);
         // It clears all fields except err and client_data.
-        jpeg_stdio_src(&jpeg.decoder, file);
+        jpeg_mem_src(&jpeg.decoder, file->at, (unsigned long)file->count);
         bool done = read_jpeg_rows(&jpeg, image);
         jpeg_destroy_decompress(&jpeg.decoder);
         return done;
@@ -168,7 +173,8 @@ static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
     return false;
 }
 #else
-static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
+static bool decode_jpeg(const Bytes *file, Image *image,
+                        char message[MESSAGE_SIZE])
 {
     (void)file;
     (void)image;
@@ -185,6 +191,9 @@ typedef struct Png {
     png_structp reader;
     png_infop   info;
     png_bytepp  rows;
+    const Bytes *file;
+    size_t      read;           // bytes of the file so far
+    bool        is_mask;
     jmp_buf     back;
     char       *message;
 } Png;
@@ -205,8 +214,11 @@ static void png_note(png_structp reader, png_const_charp text)
 
 static void png_bytes(png_structp reader, png_bytep to, size_t count)
 {
-    if (fread(to, 1, count, png_get_io_ptr(reader)) < count)
+    Png *png = png_get_io_ptr(reader);
+    if (count > png->file->count - png->read)
         png_error(reader, "ends before its image does");
+    memcpy(to, png->file->at + png->read, count);
+    png->read += count;
 }
 
 static int hex_digit(char c)
@@ -263,7 +275,7 @@ static int png_orientation(const Png *png)
     return found[0] != NO_ORIENTATION ? found[0] : found[1];
 }
 
-// Composes pixels of four bytes in place over white, rounded like
+// Composes pixels of four samples in place over white, rounded like
 // alpha_composite of Pillow.
 static void over_white(uint8_t *pixels, size_t count)
 {
@@ -277,38 +289,76 @@ static void over_white(uint8_t *pixels, size_t count)
     }
 }
 
+// The same for samples of 16 bits.
+static void over_white_16(uint16_t *pixels, size_t count)
+{
+    const uint16_t *from = pixels;
+    for (uint16_t *to = pixels; count > 0; count--, to += RGB, from += 4) {
+        uint64_t alpha = from[3];
+        for (int c = 0; c < RGB; c++) {
+            uint64_t sum = from[c] * alpha + 65535 * (65535 - alpha) + 32768;
+            to[c] = (uint16_t)((sum + (sum >> 16)) >> 16);
+        }
+    }
+}
+
+// Asks libpng for red, green and blue, with alpha if the file has any.
+static void ask_for_colours(png_structp r, int wide)
+{
+    png_set_expand(r);              // palettes, small samples, transparency
+    if (wide) png_set_expand_16(r);
+    else png_set_scale_16(r);       // rounds v / 257
+    png_set_gray_to_rgb(r);
+}
+
+// Asks libpng for the numbers of the file's pixels.
+static bool ask_for_numbers(Png *png, Image *image)
+{
+    int type = png_get_color_type(png->reader, png->info);
+    image->wide = png_get_bit_depth(png->reader, png->info) == 16;
+    png_set_packing(png->reader);
+    return type == PNG_COLOR_TYPE_GRAY || type == PNG_COLOR_TYPE_PALETTE ||
+           fail(png->message, "has colours: wanted a mask of palette indices "
+                "or of gray levels");
+}
+
 static bool read_png_rows(Png *png, Image *image)
 {
+    static const uint16_t one = 1;
     png_structp r = png->reader;
 
-    png_set_read_fn(r, png_get_io_ptr(r), png_bytes);
     png_set_crc_action(r, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     png_read_info(r, png->info);
-    png_set_expand(r);              // palettes, small samples, transparency
-    png_set_scale_16(r);            // rounds v / 257
-    png_set_gray_to_rgb(r);
+    if (!png->is_mask) ask_for_colours(r, image->wide);
+    else if (!ask_for_numbers(png, image)) return false;
+    // PNG stores the higher byte first.
+    if (image->wide && *(const uint8_t *)&one == 1) png_set_swap(r);
     png_set_interlace_handling(r);
     png_read_update_info(r, png->info);
-    bool alpha = png_get_channels(r, png->info) == 4;
-    uint32_t height = png_get_image_height(r, png->info);
-    uint32_t width = png_get_image_width(r, png->info);
-    if (!make_room(image, height, width, alpha ? 4 : RGB, png->message))
-        return false;
+    size_t channels = png_get_channels(r, png->info);
+    size_t height = png_get_image_height(r, png->info);
+    size_t width = png_get_image_width(r, png->info);
+    if (!make_room(image, height, width, channels, png->message)) return false;
     png->rows = malloc(height * sizeof *png->rows);
     if (png->rows == NULL)
         return fail(png->message, "there is no memory for it");
     for (size_t y = 0; y < height; y++)
-        png->rows[y] = image->pixels + y * width * (alpha ? 4 : RGB);
+        png->rows[y] = (uint8_t *)image->pixels +
+                       y * width * (channels << image->wide);
     png_read_image(r, png->rows);
     png_read_end(r, png->info);
     image->orientation = png_orientation(png);
-    if (alpha) over_white(image->pixels, (size_t)height * width);
+    if (channels == 4 && image->wide)
+        over_white_16(image->pixels, height * width);
+    else if (channels == 4) over_white(image->pixels, height * width);
+    image->channels = channels == 4 ? RGB : (int)channels;
     return true;
 }
 
-static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
+static bool decode_png(const Bytes *file, bool is_mask, Image *image,
+                       char message[MESSAGE_SIZE])
 {
-    Png png = { .message = message };
+    Png png = { .message = message, .file = file, .is_mask = is_mask };
     volatile bool done = false;
 
     png.reader = png_create_read_struct(PNG_LIBPNG_VER_STRING, &png, png_fault,
@@ -316,7 +366,7 @@ static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
     if (png.reader == NULL) return fail(message, "there is no memory for it");
     if (setjmp(png.back) == 0) {
         png.info = png_create_info_struct(png.reader);
-        png_init_io(png.reader, file);
+        png_set_read_fn(png.reader, &png, png_bytes);
         done = png.info != NULL ? read_png_rows(&png, image)
                                 : fail(message, "there is no memory for it");
     }
@@ -325,9 +375,11 @@ static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
     return done;
 }
 #else
-static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
+static bool decode_png(const Bytes *file, bool is_mask, Image *image,
+                       char message[MESSAGE_SIZE])
 {
     (void)file;
+    (void)is_mask;
     (void)image;
     return fail(message, "is a PNG file, and this program was built without "
                 "libpng");
@@ -336,61 +388,60 @@ static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
 
 // ---- both formats -----------------------------------------------------------
 
-static bool decode_file(FILE *file, Image *image, char message[MESSAGE_SIZE])
-{
-    static const unsigned char jpeg[] = { 0xff, 0xd8, 0xff };
-    static const unsigned char png[] = { 0x89, 'P', 'N', 'G' };
-    unsigned char start[4] = { 0 };
-    size_t length = fread(start, 1, sizeof start, file);
+static const uint8_t png_start[] = { 0x89, 'P', 'N', 'G' };
 
-    if (length == 0) return fail(message, "is empty");
-    rewind(file);
-    if (memcmp(start, jpeg, sizeof jpeg) == 0)
-        return decode_jpeg(file, image, message);
-    if (memcmp(start, png, sizeof png) == 0)
-        return decode_png(file, image, message);
+static bool begins_with(const Bytes *file, const uint8_t *start, size_t count)
+{
+    return file->count >= count && memcmp(file->at, start, count) == 0;
+}
+
+static bool is_png(const Bytes *file)
+{
+    return begins_with(file, png_start, sizeof png_start);
+}
+
+int png_depth(const Bytes *file)
+{
+    // The first chunk, IHDR, begins at byte 8; its data, after 8 more bytes,
+    // are width, height, depth.
+    return is_png(file) && file->count > 24 ? file->at[24] : 0;
+}
+
+bool is_jpeg(const Bytes *file)
+{
+    static const uint8_t start[] = { 0xff, 0xd8, 0xff };
+    return begins_with(file, start, sizeof start);
+}
+
+static bool decode_any(const Bytes *file, Image *image,
+                       char message[MESSAGE_SIZE])
+{
+    if (is_jpeg(file)) return decode_jpeg(file, image, message);
+    if (is_png(file)) return decode_png(file, false, image, message);
     return fail(message, "is neither JPEG nor PNG");
 }
 
-// Returns the fault of a file that is not regular, or NULL.
-static const char *kind_fault(const struct stat *status)
+// Returns `done`, or frees the pixels of an image that is not complete.
+static bool keep(Image *image, bool done)
 {
-    return S_ISREG(status->st_mode)  ? NULL
-         : S_ISFIFO(status->st_mode) ? "is a FIFO, not a file"
-         : S_ISSOCK(status->st_mode) ? "is a socket, not a file"
-         : S_ISDIR(status->st_mode)  ? "is a folder, not a file"
-                                     : "is a device, not a file";
+    if (done) return true;
+    free(image->pixels);
+    image->pixels = NULL;
+    return false;
 }
 
-// Opens a regular file without waiting for the other end of a FIFO.  The kind
-// is also checked before, because opening a device may have effects.
-static FILE *open_regular(const char *path, char message[MESSAGE_SIZE])
+bool decode(const Bytes *file, int wide, Image *image,
+            char message[MESSAGE_SIZE])
 {
-    struct stat status;
-    const char *fault = NULL;
-    FILE *file = NULL;
-    int opened = -1;
-
-    if (stat(path, &status) == 0 && (fault = kind_fault(&status)) == NULL &&
-        (opened = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) >= 0 &&
-        fstat(opened, &status) == 0 && (fault = kind_fault(&status)) == NULL)
-        file = fdopen(opened, "rb");
-    if (file != NULL) return file;
-    fail(message, fault != NULL ? fault : strerror(errno));
-    if (opened >= 0) close(opened);
-    return NULL;
+    *image = (Image){ .channels = RGB, .wide = wide,
+                      .orientation = NO_ORIENTATION };
+    return keep(image, decode_any(file, image, message));
 }
 
-bool decode(const char *path, Image *image, char message[MESSAGE_SIZE])
+bool decode_mask(const Bytes *file, Image *mask, char message[MESSAGE_SIZE])
 {
-    *image = (Image){ .orientation = NO_ORIENTATION };
-    FILE *file = open_regular(path, message);
-    if (file == NULL) return false;
-    bool done = decode_file(file, image, message);
-    fclose(file);
-    if (!done) {
-        free(image->pixels);
-        image->pixels = NULL;
-    }
-    return done;
+    *mask = (Image){ .channels = 1, .orientation = NO_ORIENTATION };
+    return keep(mask, is_png(file)
+                ? decode_png(file, true, mask, message)
+                : fail(message, "is not PNG, as a mask is"));
 }

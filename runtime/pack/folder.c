@@ -1,5 +1,4 @@
-// Lists the images of a folder and their classes; also memory, and the exit of
-// the program.
+// Lists the images of a folder, and their classes or masks.
 #define _XOPEN_SOURCE 700
 
 #include <dirent.h>
@@ -10,38 +9,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include "pack.h"
-
-// ---- memory and files -------------------------------------------------------
-
-void die(int status, const char *what, const char *why)
-{
-    fprintf(stderr, "cnnc-pack-images: %s: %s\n", what, why);
-    exit(status);
-}
-
-void *grow(void *memory, size_t bytes)
-{
-    void *larger = realloc(memory, bytes);
-    if (larger == NULL) die(EXIT_FILES, "memory", strerror(ENOMEM));
-    return larger;
-}
-
-char *join(const char *folder, const char *separator, const char *name)
-{
-    size_t bytes = strlen(folder) + strlen(separator) + strlen(name) + 1;
-    char *path = grow(NULL, bytes);
-    snprintf(path, bytes, "%s%s%s", folder, separator, name);
-    return path;
-}
-
-static void add_name(Names *names, char *name)
-{
-    if (names->count == names->capacity) {
-        names->capacity = names->capacity > 0 ? 2 * names->capacity : 64;
-        names->at = grow(names->at, names->capacity * sizeof *names->at);
-    }
-    names->at[names->count++] = name;
-}
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -90,37 +57,48 @@ static bool is_image_name(const char *name)
     return false;
 }
 
-// Ends the program at the first image in a subfolder of a class, which would be
-// left out.  Follows no links to folders there, since they may form a cycle.
-static void refuse_images_below(const char *folder)
+// Ends the program at the first image in a subfolder, which would be left out.
+// Follows no links to folders there, since they may form a cycle.  `why` says
+// where images belong.
+static void refuse_images_below(const char *folder, const char *why)
 {
     Names names = list_folder(folder);
     for (size_t i = 0; i < names.count; i++) {
         char *path = join(folder, "/", names.at[i]);
         bool below = is_folder(path);
-        if (below && !is_link(path)) refuse_images_below(path);
-        if (!below && is_image_name(names.at[i]))
-            die(EXIT_FILES, path, "is an image in a subfolder of a class; "
-                "images belong into FOLDER/<class>/ itself");
+        if (below && !is_link(path)) refuse_images_below(path, why);
+        if (!below && is_image_name(names.at[i])) die(EXIT_FILES, path, why);
         free(path);
         free(names.at[i]);
     }
     free(names.at);
 }
 
-static void list_class(Folder *f, const char *folder)
+Item whole_file(char *path)
+{
+    return (Item){ .name = path, .path = path };
+}
+
+size_t add_item(Samples *s, Item item)
+{
+    s->items = make_room_for_one(s->items, s->count, &s->capacity,
+                                 sizeof *s->items);
+    s->items[s->count] = item;
+    return s->count++;
+}
+
+// Adds the images of a folder.
+static void list_folder_images(Samples *s, const char *folder, const char *why)
 {
     Names names = list_folder(folder);
     for (size_t i = 0; i < names.count; i++) {
         char *path = join(folder, "/", names.at[i]);
         bool below = is_folder(path);
-        if (below) refuse_images_below(path);
+        if (below) refuse_images_below(path, why);
         if (!below && is_image_name(names.at[i])) {
-            add_name(&f->paths, path);
-            f->labels = grow(f->labels, f->paths.capacity * sizeof *f->labels);
-            f->labels[f->paths.count - 1] = (int32_t)f->classes.count - 1;
+            add_item(s, whole_file(path));
         } else {
-            f->skipped++;
+            s->skipped++;
             free(path);
         }
         free(names.at[i]);
@@ -128,7 +106,18 @@ static void list_class(Folder *f, const char *folder)
     free(names.at);
 }
 
-void list_classes(const char *from, Folder *f)
+static void list_class(Samples *s, const char *folder)
+{
+    size_t first = s->count;
+    list_folder_images(s, folder, "is an image in a subfolder of a class; "
+                       "images belong into FOLDER/<class>/ itself");
+    if (s->count == 0) return;
+    s->labels = grow(s->labels, s->capacity * sizeof *s->labels);
+    for (size_t i = first; i < s->count; i++)
+        s->labels[i] = (int32_t)s->classes.count - 1;
+}
+
+void list_classes(const char *from, Samples *s)
 {
     Names names = list_folder(from);
     for (size_t i = 0; i < names.count; i++) {
@@ -136,19 +125,47 @@ void list_classes(const char *from, Folder *f)
         if (strchr(names.at[i], '\n') != NULL)
             die(EXIT_FILES, folder, "a class's name is one line");
         if (is_folder(folder)) {
-            add_name(&f->classes, names.at[i]);
-            list_class(f, folder);
+            add_name(&s->classes, names.at[i]);
+            list_class(s, folder);
         } else if (is_image_name(names.at[i])) {
             die(EXIT_FILES, folder, "is an image outside of the classes; "
                 "images belong into FOLDER/<class>/");
         } else {
             free(names.at[i]);
-            f->skipped++;
+            s->skipped++;
         }
         free(folder);
     }
     free(names.at);
-    if (f->paths.count == 0)
+    if (s->count == 0)
         die(EXIT_FILES, from, "has no folders with .jpg, .jpeg, .jpe, .jfif, "
             ".png or .apng files in them");
+}
+
+void list_images(const char *from, Samples *s)
+{
+    list_folder_images(s, from, "is an image in a subfolder; images with masks "
+                       "or boxes belong into FOLDER itself");
+    if (s->count == 0)
+        die(EXIT_FILES, from, "has no .jpg, .jpeg, .jpe, .jfif, .png or .apng "
+            "files");
+}
+
+char *path_beside(const char *folder, const char *image, const char *ending)
+{
+    const char *slash = strrchr(image, '/');
+    char *whole = join(folder, "/", slash != NULL ? slash + 1 : image);
+    char *path;
+    char *dot = strrchr(whole, '.');
+    if (dot != NULL) *dot = '\0';
+    path = join(whole, "", ending);
+    free(whole);
+    return path;
+}
+
+void list_masks(const char *folder, Samples *s)
+{
+    s->masks = grow(NULL, s->count * sizeof *s->masks);
+    for (size_t i = 0; i < s->count; i++)
+        s->masks[i] = whole_file(path_beside(folder, s->items[i].name, ".png"));
 }

@@ -71,20 +71,24 @@ bool turn(Image *image, int orientation)
                 orientation == 7;
     int height = exchange ? image->width : image->height;
     int width = exchange ? image->height : image->width;
-    uint8_t *pixels = malloc((size_t)height * (size_t)width * RGB);
+    size_t pixel = (size_t)image->channels << image->wide;
+    const uint8_t *source = image->pixels;
+    uint8_t *pixels = malloc((size_t)height * (size_t)width * pixel);
     uint8_t *to = pixels;
 
     if (pixels == NULL) return false;
     for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++, to += RGB) {
+        for (int x = 0; x < width; x++, to += pixel) {
             int row = up ? height - 1 - y : y;
             int column = left ? width - 1 - x : x;
             size_t from = exchange
                 ? (size_t)column * (size_t)image->width + (size_t)row
                 : (size_t)row * (size_t)image->width + (size_t)column;
-            memcpy(to, image->pixels + from * RGB, RGB);
+            memcpy(to, source + from * pixel, pixel);
         }
     free(image->pixels);
-    *image = (Image){ .height = height, .width = width, .pixels = pixels };
+    image->height = height;
+    image->width = width;
+    image->pixels = pixels;
     return true;
 }

@@ -68,82 +68,123 @@ static bool make_axis(Axis *axis, int source, double from, double length,
     return true;
 }
 
+// Returns a sample of an image.
+static float sample(const Image *image, size_t at)
+{
+    return image->wide ? (float)((const uint16_t *)image->pixels)[at]
+                       : (float)((const uint8_t *)image->pixels)[at];
+}
+
 // Computes rows[h, results, 3] from the image's [h, w, 3].
 static void along_rows(const Image *image, const Axis *axis, int results,
                        float *rows)
 {
     for (int y = 0; y < image->height; y++) {
-        const uint8_t *line =
-            image->pixels + (size_t)y * (size_t)image->width * RGB;
+        size_t line = (size_t)y * (size_t)image->width;
         for (int x = 0; x < results; x++) {
             const float *weight = axis->weight + (size_t)x * axis->most;
+            size_t first = line + (size_t)axis->first[x];
             float sum[RGB] = { 0, 0, 0 };
             for (int k = 0; k < axis->count[x]; k++)
-                for (int c = 0; c < RGB; c++)
+                for (size_t c = 0; c < RGB; c++)
                     sum[c] += weight[k] *
-                              (float)line[(axis->first[x] + k) * RGB + c];
+                              sample(image, (first + (size_t)k) * RGB + c);
             memcpy(rows, sum, sizeof sum);
             rows += RGB;
         }
     }
 }
 
-static uint8_t to_byte(float x)
+// Writes a sample of one byte, or of two, the lower one first.
+static uint8_t *store_sample(float x, int wide, uint8_t *to)
 {
-    return x <= 0 ? 0 : x >= 255 ? 255 : (uint8_t)lroundf(x);
+    float most = wide ? 65535 : 255;
+    long rounded = x <= 0 ? 0 : x >= most ? (long)most : lroundf(x);
+    *to++ = (uint8_t)(rounded & 255);
+    if (wide) *to++ = (uint8_t)(rounded >> 8);
+    return to;
 }
 
 // Gray is the luma of ITU-R BT.601.
-static void store(const float sum[RGB], int channels, uint8_t *to)
+static uint8_t *store(const float sum[RGB], int channels, int wide, uint8_t *to)
 {
     if (channels == 1)
-        *to = to_byte(0.299f * sum[0] + 0.587f * sum[1] + 0.114f * sum[2]);
-    for (int c = 0; channels == RGB && c < RGB; c++) to[c] = to_byte(sum[c]);
+        return store_sample(0.299f * sum[0] + 0.587f * sum[1] +
+                            0.114f * sum[2], wide, to);
+    for (int c = 0; c < RGB; c++) to = store_sample(sum[c], wide, to);
+    return to;
 }
 
 static void along_columns(const float *rows, const Axis *axis,
-                          const Target *target, uint8_t *to)
+                          const Target *target, int wide, uint8_t *to)
 {
     size_t line = (size_t)target->width * RGB;
     for (int y = 0; y < target->height; y++) {
         const float *weight = axis->weight + (size_t)y * axis->most;
-        for (int x = 0; x < target->width; x++, to += target->channels) {
+        for (int x = 0; x < target->width; x++) {
             const float *from =
                 rows + (size_t)axis->first[y] * line + (size_t)x * RGB;
             float sum[RGB] = { 0, 0, 0 };
             for (int k = 0; k < axis->count[y]; k++)
                 for (int c = 0; c < RGB; c++)
                     sum[c] += weight[k] * from[(size_t)k * line + (size_t)c];
-            store(sum, target->channels, to);
+            to = store(sum, target->channels, wide, to);
         }
     }
+}
+
+Part part_of(int height, int width, const Target *target)
+{
+    Part part = { 0, 0, height, width };
+    if (target->stretch) return part;
+    if (part.height * target->width > part.width * target->height)
+        part.height = part.width * target->height / target->width;
+    else
+        part.width = part.height * target->width / target->height;
+    part.top = (height - part.height) / 2;
+    part.left = (width - part.width) / 2;
+    return part;
 }
 
 bool resize(const Image *image, const Target *target, uint8_t *to)
 {
     Axis axis[2] = { { .most = 0 }, { .most = 0 } };
-    double height = image->height, width = image->width;
+    Part part = part_of(image->height, image->width, target);
 
-    // The largest part with the target's proportions.
-    if (!target->stretch) {
-        if (height * target->width > width * target->height)
-            height = width * target->height / target->width;
-        else
-            width = height * target->width / target->height;
-    }
     float *rows = calloc((size_t)image->height * (size_t)target->width,
                          RGB * sizeof *rows);
     bool fits = rows &&
-        make_axis(&axis[0], image->height, (image->height - height) / 2,
-                  height, target->height) &&
-        make_axis(&axis[1], image->width, (image->width - width) / 2, width,
+        make_axis(&axis[0], image->height, part.top, part.height,
+                  target->height) &&
+        make_axis(&axis[1], image->width, part.left, part.width,
                   target->width);
     if (fits) {
         along_rows(image, &axis[1], target->width, rows);
-        along_columns(rows, &axis[0], target, to);
+        along_columns(rows, &axis[0], target, image->wide, to);
     }
     free_axis(&axis[0]);
     free_axis(&axis[1]);
     free(rows);
     return fits;
+}
+
+// Returns the pixel that contains the middle of result i.
+static size_t nearest(double from, double length, int results, int i, int most)
+{
+    int at = (int)(from + (i + 0.5) * length / results);
+    return (size_t)(at < most ? at : most - 1);
+}
+
+void resize_mask(const Image *mask, const Target *target, int32_t *to)
+{
+    Part part = part_of(mask->height, mask->width, target);
+    for (int y = 0; y < target->height; y++) {
+        size_t row = nearest(part.top, part.height, target->height, y,
+                             mask->height);
+        for (int x = 0; x < target->width; x++) {
+            size_t column = nearest(part.left, part.width, target->width, x,
+                                    mask->width);
+            *to++ = (int32_t)sample(mask, row * (size_t)mask->width + column);
+        }
+    }
 }

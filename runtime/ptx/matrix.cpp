@@ -49,6 +49,7 @@ void load_matrices(Warp &w, const Instruction &i, Mask)
 const int ROWS = 16, COLUMNS = 8;
 
 struct Tf32 {
+    typedef float Sum;
     static constexpr int DEPTH = 8, PACKED = 1;     // elements in a word
     static float value(uint32_t word, int)
     {
@@ -57,6 +58,7 @@ struct Tf32 {
 };
 
 struct Bf16 {
+    typedef float Sum;
     static constexpr int DEPTH = 16, PACKED = 2;
     static float value(uint32_t word, int k)
     {
@@ -65,10 +67,22 @@ struct Bf16 {
 };
 
 struct F16 {
+    typedef float Sum;
     static constexpr int DEPTH = 16, PACKED = 2;
     static float value(uint32_t word, int k)
     {
         return float_of_half((uint16_t)(word >> 16 * k));
+    }
+};
+
+// Integers of type T.  Sums wrap around, as unsigned integers do.
+template <class T>
+struct Bytes {
+    typedef uint32_t Sum;
+    static constexpr int DEPTH = 32, PACKED = 4;
+    static uint32_t value(uint32_t word, int k)
+    {
+        return (uint32_t)(int32_t)(T)(word >> 8 * k);
     }
 };
 
@@ -99,11 +113,12 @@ float truncated_sum(float sum, const float *products, int count)
 }
 
 // d = a b + c: slots of d, a, b, c have 4, 4, 2 and 4 words a lane.
-template <class E>
+template <class E, class Right = E>
 void multiply(Warp &w, const Instruction &i, Mask)
 {
+    typedef typename E::Sum Sum;
     const int depth = E::DEPTH, half = depth / 2, each = E::PACKED;
-    float a[ROWS][depth], b[depth][COLUMNS], c[ROWS][COLUMNS];
+    Sum a[ROWS][depth], b[depth][COLUMNS], c[ROWS][COLUMNS];
     for (int n = 0; n < 4; n++) {
         const uint32_t *word = w.at<uint32_t>(i.slot[4 + n]);
         for (int l = 0; l < WARP; l++)
@@ -115,14 +130,15 @@ void multiply(Warp &w, const Instruction &i, Mask)
         const uint32_t *word = w.at<uint32_t>(i.slot[8 + n]);
         for (int l = 0; l < WARP; l++)
             for (int k = 0; k < each; k++)
-                b[l % 4 * each + k + half * n][l / 4] = E::value(word[l], k);
+                b[l % 4 * each + k + half * n][l / 4] =
+                    Right::value(word[l], k);
     }
     for (int n = 0; n < 4; n++) {
-        const float *word = w.at<float>(i.slot[10 + n]);
+        const Sum *word = w.at<Sum>(i.slot[10 + n]);
         for (int l = 0; l < WARP; l++)
             c[l / 4 + 8 * (n / 2)][l % 4 * 2 + n % 2] = word[l];
     }
-    if (!w.block->launch->options.truncate) {
+    if (each == 4 || !w.block->launch->options.truncate) {
         for (int r = 0; r < ROWS; r++)
             for (int k = 0; k < depth; k++)
                 for (int n = 0; n < COLUMNS; n++) c[r][n] += a[r][k] * b[k][n];
@@ -133,12 +149,13 @@ void multiply(Warp &w, const Instruction &i, Mask)
                 for (int k = 0; k < depth; k += together) {
                     float products[8];
                     for (int t = 0; t < together; t++)
-                        products[t] = a[r][k + t] * b[k + t][n];
-                    c[r][n] = truncated_sum(c[r][n], products, together);
+                        products[t] = (float)(a[r][k + t] * b[k + t][n]);
+                    c[r][n] = (Sum)truncated_sum((float)c[r][n], products,
+                                                 together);
                 }
     }
     for (int n = 0; n < 4; n++) {
-        float *word = w.at<float>(i.slot[n]);
+        Sum *word = w.at<Sum>(i.slot[n]);
         for (int l = 0; l < WARP; l++)
             word[l] = c[l / 4 + 8 * (n / 2)][l % 4 * 2 + n % 2];
     }
@@ -167,6 +184,11 @@ void add_matrix_forms(Forms &forms)
         multiply<F16>, words, Group::MATRIX, Flow::TOGETHER};
     forms[mma + "m16n8k16.row.col.f32.bf16.bf16.f32"] = {
         multiply<Bf16>, words, Group::MATRIX, Flow::TOGETHER};
+    forms[mma + "m16n8k32.row.col.s32.u8.s8.s32"] = {
+        multiply<Bytes<uint8_t>, Bytes<int8_t>>, words, Group::MATRIX,
+        Flow::TOGETHER};
+    forms[mma + "m16n8k32.row.col.s32.s8.s8.s32"] = {
+        multiply<Bytes<int8_t>>, words, Group::MATRIX, Flow::TOGETHER};
 }
 
 }

@@ -23,7 +23,7 @@ static inline bool read_batch(Trainer *t, const char *path, Staging *batch)
         batch->bytes[i] = input->bytes / (size_t)net->batch * (size_t)samples;
         for (long long k = 0; input->classes && k < samples * tensor_elements(input, 1); k++)
             if (!is_label(input, labels[k]))
-                return complain_of_label(path, input->name, k, labels[k], input);
+                return complain_of_label(path, input->name, k, labels[k], SAFE_I32, input);
     }
     return good;
 }
@@ -74,17 +74,23 @@ static inline bool command_export(Trainer *t)
 }
 
 // info: lists inputs and outputs, and with --tensors all tensors, a line each: role name dtype
-// shape classes.
+// shape classes.  An input of labels of which losses ignore one has that one too.
 static inline bool command_info(Trainer *t)
 {
-    bool every = t->option[OPTION_TENSORS] != NULL;
+    bool every = t->option[OPTION_TENSORS] != NULL, maps = false;
     if (!every) print_net(t->net);
+    for (int i = 0; i < t->net->input_count; i++) maps |= has_pixels(&t->net->inputs[i]);
+    if (maps && !every)
+        printf("images in files may be larger: training takes a random place, all else the "
+               "centre\n");
     for (int role = 0; role < (every ? ROLE_COUNT : ROLE_PARAM); role++) {
         NetList list = tensors_of(t->net, role);
         for (int i = 0; i < list.count; i++) {
             const NetTensor *tensor = &list.tensors[i];
-            printf("%s %s %s %s %d\n", list.role, tensor->name, tensor->dtype,
+            printf("%s %s %s %s %d", list.role, tensor->name, tensor->dtype,
                    shape_text(tensor->shape, tensor->rank).text, tensor->classes);
+            if (tensor->ignored != NO_LABEL) printf(" %d", tensor->ignored);
+            putchar('\n');
         }
     }
     return true;

@@ -1,6 +1,6 @@
 // The content of a data file: an array of samples in the file's own type and
 // order, mapped and never copied as a whole.  The content decides the format:
-// IDX, NPY or CIFAR's records.
+// IDX, NPY, CIFAR's records or JPEG files.
 #pragma once
 #include "files.cuh"
 #include "net.cuh"
@@ -13,6 +13,7 @@ struct DataArray {
     long long dims[SAFE_RANK];
     size_t stride;              // bytes from one sample to the next
     bool planes;                // channels are stored one after the other, as CIFAR does
+    const struct JpegFiles *jpegs = NULL;   // samples to decode first (jpeg.cuh)
 };
 
 // True if the dimensions of an array need exactly the bytes that follow the file's head.  Sets data
@@ -106,8 +107,9 @@ static inline size_t cifar_record(const FileBytes *file, bool sound)
 static inline void read_cifar(const FileBytes *file, const NetTensor *want, DataArray *a)
 {
     size_t record = cifar_record(file, true), labels = record - CIFAR_PIXELS;
-    bool label = want->classes > 0;
-    *a = {file->bytes + (label ? labels - 1 - (labels == 2 && want->classes == 20) : labels),
+    const int classes = class_count(want);
+    bool label = classes > 0;
+    *a = {file->bytes + (label ? labels - 1 - (labels == 2 && classes == 20) : labels),
           SAFE_U8, label ? 1 : 4,
           {(long long)(file->size / record), label ? 1 : CIFAR_SIDE, label ? 1 : CIFAR_SIDE,
            label ? 1 : 3, 1, 1, 1, 1},

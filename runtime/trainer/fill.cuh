@@ -1,41 +1,11 @@
 // Filling a batch: samples from their files, converted to the input's type,
-// normalised, and flipped and shifted at random for training.  The result is a
-// pure function of seed, epoch and the sample's number.  So neither the order
-// of the work nor the number of workers changes a bit.
+// normalised, and changed at random for training.  The result is a pure
+// function of seed, epoch and the sample's number.  So neither the order of the
+// work nor the number of workers changes a bit.
 #pragma once
-#include "dataset.cuh"
-#include "shuffle.cuh"
-
-// Augmentation: random changes of the maps of training samples.
-struct Augmentation {
-    bool flip;                  // mirror every second sample, on average
-    int crop;                   // shift a map by -crop .. crop pixels on both axes
-    uint64_t key;               // a hash of seed and epoch
-};
-
-// MapView: pixel (y, x) of a sample comes from row y + down, column x + right; x counts from the
-// right end if flipped.  Outside of the map it is the column's fill.
-struct MapView {
-    long long down, right;
-    bool flip;
-};
-
-static inline uint64_t augmentation_key(uint64_t seed, uint64_t epoch)
-{
-    return splitmix64(splitmix64(seed ^ 0x61756776u) + epoch);
-}
-
-// All maps of a sample get the same view.  A shift is one of 2 crop + 1, scaled from a number below
-// 2^21; the relative bias of each is at most (2 crop + 1) / 2^21.
-static inline MapView view_sample(const Augmentation *a, long long sample)
-{
-    if (!a) return {0, 0, false};
-    uint64_t random = splitmix64(a->key + (uint64_t)sample);
-    uint64_t places = 2 * (uint64_t)a->crop + 1;
-    return {(long long)((random >> 1 & 0x1FFFFF) * places >> 21) - a->crop,
-            (long long)((random >> 22 & 0x1FFFFF) * places >> 21) - a->crop,
-            a->flip && (random & 1)};
-}
+#include "boxes.cuh"
+#include "mix.cuh"
+#include "resize_crop.cuh"
 
 template <class From> static inline From load_unaligned(const unsigned char *at)
 {
@@ -44,63 +14,281 @@ template <class From> static inline From load_unaligned(const unsigned char *at)
     return value;
 }
 
-// Writes a sample: each element is loaded by `load` and converted.  An image becomes (x - mean) /
-// std.  Bytes are divided by 255 first if the input has real numbers.
+// True if an input is an image that inference reads.  Its crops are interpolated; those of other
+// maps, such as masks, take the nearest pixel.
+static inline bool is_picture(const DataColumn *c)
+{
+    return is_image(c->input) && c->input->infers;
+}
+
+// Returns the row or column of an image for number `at` of a crop: `from` of them replace `to`.
+// The centre of the pixel decides (Pillow, NEAREST).
+static inline long long nearest_pixel(long long at, long long from, long long to)
+{
+    return from == to ? at : (2 * at + 1) * from / (2 * to);
+}
+
+// Writes a sample: each element is loaded by `load` and normalised.  Pixels that the changes move
+// are the nearest ones.
 template <class Load, class To>
 static inline void convert_sample(const DataColumn *c, const DataArray *a, long long at,
-                                  const MapView &view, Load load, To *to)
+                                  const MapView &view, const ChangeList *changes, Load load,
+                                  To *to)
 {
     const unsigned char *from = a->data + (size_t)at * a->stride;
-    const size_t size = safe_types[a->type].bytes, plane = size * (size_t)(c->height * c->width);
-    const size_t channel = a->planes ? plane : size;
+    const MapSize image = c->is_map ? map_size(a) : MapSize{1, 1};
+    const size_t size = safe_types[a->type].bytes;
+    const size_t channel = a->planes ? size * (size_t)(image.height * image.width) : size;
     const size_t pixel = a->planes ? size : size * (size_t)c->depth;
-    const bool real = c->type == SAFE_F32 || c->type == SAFE_F64;
-    const To range = real && a->type == SAFE_U8 && is_image(c->input) ? (To)255 : (To)1;
     for (long long y = 0; y < c->height; y++)
         for (long long x = 0; x < c->width; x++, to += c->depth) {
-            long long row = y + view.down;
-            long long column = (view.flip ? c->width - 1 - x : x) + view.right;
-            bool inside = row >= 0 && row < c->height && column >= 0 && column < c->width;
-            const unsigned char *first = from + (size_t)(row * c->width + column) * pixel;
-            for (long long k = 0; k < c->depth; k++) {
-                to[k] = inside ? (To)load(first + (size_t)k * channel) / range : (To)c->fill;
-                if (c->mean) to[k] = (to[k] - (To)c->mean[k]) / (To)c->std[k];
-            }
+            long long down = y, right = x;
+            const bool kept = !changes || trace_pixel(changes, input_size(c), &down, &right);
+            if (view.flip) right = c->width - 1 - right;
+            const long long row = nearest_pixel(down, view.height, c->height) + view.down;
+            const long long column = nearest_pixel(right, view.width, c->width) + view.right;
+            const bool inside = kept && is_inside(image, row, column);
+            const unsigned char *first = from + (size_t)(row * image.width + column) * pixel;
+            for (long long k = 0; k < c->depth; k++)
+                to[k] = inside ? normalise<To>(c, k, load(first + (size_t)k * channel))
+                               : normalise<To>(c, k, (long long)c->fill);
         }
+}
+
+// Writes a sample of bytes, whose elements are tabulated or are bytes too.  CHANNELS is the input's
+// number of them, or 0 for any.
+template <int CHANNELS, class To>
+static inline void look_up_sample(const DataColumn *c, const DataArray *a, long long at,
+                                  const MapView &view, To *to)
+{
+    const To *levels = (const To *)c->levels;
+    const MapSize image = map_size(a);
+    const long long channels = CHANNELS ? CHANNELS : c->depth;
+    const long long step = view.flip ? -channels : channels;
+    const long long pixel = a->planes ? 1 : channels;
+    const long long channel = a->planes ? image.height * image.width : 1;
+    // Columns low .. high - 1 of a crop are inside of the image.
+    const long long low = view.right < 0 ? -view.right : 0;
+    const long long rest = image.width - view.right, high = rest < c->width ? rest : c->width;
+    for (long long y = 0; y < c->height; y++) {
+        const long long row = y + view.down;
+        const bool inside = row >= 0 && row < image.height;
+        const unsigned char *from =
+            a->data + (size_t)at * a->stride + (row * image.width + view.right + low) * pixel;
+        To *out = to + (y * c->width + (view.flip ? c->width - 1 : 0)) * channels;
+        for (long long x = 0; x < c->width; x++, out += step) {
+            const bool there = inside && x >= low && x < high;
+            for (long long k = 0; k < channels; k++) {
+                const unsigned char byte = there ? from[k * channel] : 0;
+                out[k] = levels ? levels[256 * k + byte] : (To)byte;
+            }
+            if (there) from += pixel;
+        }
+    }
 }
 
 // The usual types have their own loops; the others are converted through double.
 template <class To>
 static inline void convert_any(const DataColumn *c, const DataArray *a, long long at,
-                               const MapView &view, To *to)
+                               const MapView &view, const ChangeList *changes, To *to)
 {
     const int type = a->type;
     switch (type) {
-    case SAFE_F64: convert_sample(c, a, at, view, load_unaligned<double>, to); break;
-    case SAFE_F32: convert_sample(c, a, at, view, load_unaligned<float>, to); break;
-    case SAFE_I64: convert_sample(c, a, at, view, load_unaligned<int64_t>, to); break;
-    case SAFE_I32: convert_sample(c, a, at, view, load_unaligned<int32_t>, to); break;
-    case SAFE_U8: convert_sample(c, a, at, view, load_unaligned<uint8_t>, to); break;
+    case SAFE_F64: convert_sample(c, a, at, view, changes, load_unaligned<double>, to); break;
+    case SAFE_F32: convert_sample(c, a, at, view, changes, load_unaligned<float>, to); break;
+    case SAFE_I64: convert_sample(c, a, at, view, changes, load_unaligned<int64_t>, to); break;
+    case SAFE_I32: convert_sample(c, a, at, view, changes, load_unaligned<int32_t>, to); break;
+    case SAFE_U8: convert_sample(c, a, at, view, changes, load_unaligned<uint8_t>, to); break;
     default:
-        convert_sample(c, a, at, view, [type](const unsigned char *element) {
+        convert_sample(c, a, at, view, changes, [type](const unsigned char *element) {
             return read_element(type, element, 0);
         }, to);
     }
 }
 
-// Writes sample number `sample` of a column to its row of the batch.
-static inline void fill_sample(const DataColumn *c, const Augmentation *augmentation,
-                               long long sample, unsigned char *to)
+// Writes the pixels of scratch memory, which have the numbers of the file, as the input's elements.
+template <class To>
+static inline void finish_pixels(const DataColumn *c, bool bytes, const float *pixels, To *to)
+{
+    const long long count = c->height * c->width * c->depth;
+    if (c->type == SAFE_U8)
+        for (long long i = 0; i < count; i++)
+            to[i] = (To)(pixels[i] < 0 ? 0 : pixels[i] > 255 ? 255 : pixels[i] + 0.5f);
+    for (long long k = 0; c->type != SAFE_U8 && k < c->depth; k++) {
+        const double deviation = c->mean ? c->std[k] : 1;
+        const To scale = (To)(1 / (deviation * (bytes ? 255 : 1)));
+        const To shift = (To)(c->mean ? -c->mean[k] / deviation : 0);
+        for (long long i = k; i < count; i += c->depth) to[i] = (To)pixels[i] * scale + shift;
+    }
+}
+
+// Makes the pixels of a changed picture, in the numbers of the file.
+static inline float *make_pixels(const DataColumn *c, const DataArray *a, long long at,
+                                 const MapView &view, const ChangeList *changes,
+                                 const PixelScratch *scratch)
+{
+    DataColumn raw = *c;
+    raw.type = SAFE_U8;
+    raw.mean = NULL;
+    if (view.height != c->height || view.width != c->width)
+        resize_crop(a, at, &view, input_size(c), scratch, scratch->pixels);
+    else convert_any(&raw, a, at, view, NULL, scratch->pixels);
+    Image image = {input_size(c), c->depth, scratch->pixels, scratch->other};
+    if (changes) change_all(&image, changes);
+    return image.pixels;
+}
+
+template <class To>
+static inline void fill_map(const DataColumn *c, const DataArray *a, long long at,
+                            const MapView &view, const ChangeList *changes,
+                            const PixelScratch *scratch, To *to)
+{
+    const bool resizes = view.height != c->height || view.width != c->width;
+    if ((resizes || changes) && is_picture(c))
+        finish_pixels(c, a->type == SAFE_U8, make_pixels(c, a, at, view, changes, scratch), to);
+    else if (resizes || changes || a->type != SAFE_U8 || !(c->levels || c->type == SAFE_U8))
+        convert_any(c, a, at, view, changes, to);
+    else if (c->depth == 3) look_up_sample<3>(c, a, at, view, to);
+    else if (c->depth == 1) look_up_sample<1>(c, a, at, view, to);
+    else look_up_sample<0>(c, a, at, view, to);
+}
+
+// Decodes a JPEG file, and replaces the array and the number of a sample by its pixels.  With
+// resized crops the pixels are of the whole image, which libjpeg reduces while the crop covers the
+// input; the view is the crop's.  Otherwise the image becomes one of the input's size.  Returns
+// false, with the worker's fault, if the file is damaged.
+static inline bool open_jpeg(const Augmentation *augmentation, long long sample, JpegWorker *w,
+                             MapSize size, const DataArray **a, long long *at, DataArray *pixels,
+                             MapView *view)
+{
+    const bool crops = augmentation && augmentation->most > 0;
+    const JpegRow *row = &(*a)->jpegs->rows[*at];
+    int eighths = jpeg_eighths(row, size.height, size.width);
+    if (crops) {
+        const JpegSize whole = jpeg_size(row, 8);
+        *view = view_sample(augmentation, sample, {whole.height, whole.width}, size);
+        for (eighths = 1; eighths < 8; eighths *= 2)
+            if (view->height * eighths / 8 >= size.height &&
+                view->width * eighths / 8 >= size.width)
+                break;
+        *view = {view->down * eighths / 8, view->right * eighths / 8, view->height * eighths / 8,
+                 view->width * eighths / 8, view->flip};
+    }
+    if (!decode_jpeg(*a, *at, eighths, w, pixels)) return false;
+    if (!crops) cover_size(pixels, size.height, size.width, w);
+    *a = pixels;
+    *at = 0;
+    return true;
+}
+
+// Erases a rectangle of a finished picture: 2 to 33 % of its area, with a height of 0.3 to 3.3 of
+// its width.  Nothing is erased if ten draws do not fit (torchvision, transforms.RandomErasing).
+static inline void erase_rectangle(const DataColumn *c, const Augmentation *a, long long sample,
+                                   unsigned char *to)
+{
+    Draws draws = draws_of(a, sample, DRAW_ERASE);
+    const double area = (double)c->height * (double)c->width;
+    const size_t pixel = (size_t)c->depth * safe_types[c->type].bytes;
+    bool erases = draw_share(&draws) < a->erase;
+    for (int i = 0; erases && i < 10; i++) {
+        const double target = area * draw_between(&draws, 0.02, 0.33);
+        const double ratio = exp(draw_between(&draws, log(0.3), log(3.3)));
+        const long long height = llrint(sqrt(target * ratio));
+        const long long width = llrint(sqrt(target / ratio));
+        if (height >= c->height || width >= c->width) continue;
+        const long long down = draw_below(&draws, c->height - height + 1);
+        const long long right = draw_below(&draws, c->width - width + 1);
+        for (long long y = down; y < down + height; y++)
+            memset(to + (size_t)(y * c->width + right) * pixel, 0, (size_t)width * pixel);
+        erases = false;
+    }
+}
+
+// Writes a label as probabilities of its classes, one of them 1.
+template <class To>
+static inline void fill_target(const DataColumn *c, const unsigned char *label, int type, To *to)
+{
+    for (long long k = 0; k < c->depth; k++) to[k] = 0;
+    to[(long long)read_element(type, label, 0)] = 1;
+}
+
+// Writes sample number `sample` of a column to its row of the batch.  scratch: of the thread; it is
+// not used without augmentation and JPEG files.  Returns false, with the worker's fault, if such a
+// file is damaged.
+static inline bool fill_sample(const DataColumn *c, const Augmentation *augmentation,
+                               long long sample, const PixelScratch *scratch, unsigned char *to)
 {
     const DataPart *part = find_part(c, sample);
     const DataArray *a = &part->array;
+    DataArray pixels = {};
     long long at = sample - part->first;
-    MapView view = view_sample(c->is_map ? augmentation : NULL, sample);
-    if (a->type == c->type && !a->planes && !c->mean && !view.down && !view.right && !view.flip)
-        memcpy(to, a->data + (size_t)at * a->stride,
-               (size_t)(c->height * c->width * c->depth) * safe_types[a->type].bytes);
-    else if (c->type == SAFE_F64) convert_any(c, a, at, view, (double *)to);
-    else if (c->type == SAFE_F32) convert_any(c, a, at, view, (float *)to);
-    else if (c->type == SAFE_I32) convert_any(c, a, at, view, (int32_t *)to);
-    else convert_any(c, a, at, view, to);
+    const MapSize size = input_size(c), whole_image = c->is_map ? map_size(a) : size;
+    const Augmentation *of_map = c->is_map ? augmentation : NULL;
+    MapView view = view_sample(of_map, sample, whole_image, size);
+    if (a->jpegs && !open_jpeg(augmentation, sample, scratch->jpeg, size, &a, &at, &pixels, &view))
+        return false;
+    const unsigned char *from = a->data + (size_t)at * a->stride;
+    const MapSize image = c->is_map ? map_size(a) : size;
+    const ChangeList list = draw_changes(of_map, sample, size);
+    const ChangeList *changes = list.count ? &list : NULL;
+    const bool whole = shows_all(view, image) && sizes_equal(image, size) && !changes;
+    if (is_label_of_target(c->input, a) && c->type == SAFE_F64)
+        fill_target(c, from, a->type, (double *)to);
+    else if (is_label_of_target(c->input, a)) fill_target(c, from, a->type, (float *)to);
+    else if (a->type == c->type && !a->planes && !c->mean && whole)
+        memcpy(to, from, (size_t)(c->height * c->width * c->depth) * safe_types[a->type].bytes);
+    else if (c->type == SAFE_F64) fill_map(c, a, at, view, changes, scratch, (double *)to);
+    else if (c->type == SAFE_F32) fill_map(c, a, at, view, changes, scratch, (float *)to);
+    else if (c->type == SAFE_I32) fill_map(c, a, at, view, changes, scratch, (int32_t *)to);
+    else fill_map(c, a, at, view, changes, scratch, to);
+    if (of_map && of_map->erase > 0 && is_picture(c)) erase_rectangle(c, of_map, sample, to);
+    return true;
+}
+
+// Writes the boxes of a sample's objects, or their classes, as they are in the sample's image.
+static inline void fill_objects(const DataSet *set, const DataColumn *c,
+                                const Augmentation *augmentation, long long sample,
+                                unsigned char *to)
+{
+    const DataColumn *boxes = column_of(set, USE_BOXES), *map = first_map(set);
+    fill_sample(c, NULL, sample, NULL, to);
+    if (!boxes || !boxes->parts || !map) return;
+    const MapSize image = map_size(&find_part(map, sample)->array);
+    const MapView view = view_sample(augmentation, sample, image, input_size(map));
+    const ChangeList changes = draw_changes(augmentation, sample, input_size(map));
+    if (shows_all(view, image) && !changes.count) return;
+    const DataPart *part = find_part(boxes, sample);
+    const DataArray *a = &part->array;
+    const unsigned char *from = a->data + (size_t)(sample - part->first) * a->stride;
+    for (long long i = 0; i < boxes->input->shape[1]; i++) {
+        Box box;
+        for (int k = 0; k < 4; k++) box.side[k] = read_element(a->type, from, (size_t)(4 * i + k));
+        bool stays = move_box(view, image, &box);
+        for (int k = 0; k < changes.count; k++)
+            if (stays && moves_pixels(&changes.list[k]))
+                stays = change_box(&changes.list[k], input_size(map), &box);
+        for (int k = 0; k < 4 && c == boxes; k++)
+            if (c->type == SAFE_F64) ((double *)to)[4 * i + k] = stays ? box.side[k] : 0;
+            else ((float *)to)[4 * i + k] = (float)(stays ? box.side[k] : 0);
+        if (c != boxes && !stays) ((int32_t *)to)[i] = 0;
+    }
+}
+
+// Writes a sample of a column of a set, which may depend on other columns, to its row of the batch.
+// See fill_sample.
+static inline bool fill_row(const DataSet *set, const DataColumn *c,
+                            const Augmentation *augmentation, long long sample,
+                            const PixelScratch *scratch, unsigned char *to)
+{
+    const InputUse use = c->input->use;
+    const DataColumn *map = first_map(set);
+    const bool mixes = augmentation && (augmentation->mixup > 0 || augmentation->cutmix > 0);
+    if (use == USE_BOXES || use == USE_KINDS) fill_objects(set, c, augmentation, sample, to);
+    else if (!fill_sample(c, augmentation, sample, scratch, to)) return false;
+    if (!mixes || !map || !(use == USE_TARGET || is_picture(c))) return true;
+    const Mix mix = draw_mix(augmentation, sample, input_size(map));
+    if (!fill_sample(c, augmentation, mix.other, scratch, (unsigned char *)scratch->partner))
+        return false;
+    mix_samples(&mix, c, to, scratch->partner);
+    return true;
 }

@@ -1,7 +1,11 @@
 // The trainer's main program: options, the command, the exit status.  It is 0 on success, 1 after
-// wrong input or a failed call, 2 after wrong usage, 128 + n if signal n stopped it.
+// wrong input or a failed call, 2 after wrong usage, 128 + n if signal n stopped it.  Status 3
+// means that --stop-on-nan ended a run.
 #pragma once
+#include "calibrate.cuh"
 #include "commands.cuh"
+#include "find_rate.cuh"
+#include "show.cuh"
 #include "suggest.cuh"
 
 // TrainerCommand: a command, its names in other programs, and whether an inference file has it.
@@ -15,6 +19,8 @@ struct TrainerCommand {
 static const TrainerCommand trainer_commands[] = {
     {"train", "train on files of data, then test", "fit learn", command_train, false,
      {OPTION_COUNT, OPTION_COUNT}},
+    {"find-lr", "try learning rates on the training set", "lr-find range-test", command_find_rate,
+     false, {OPTION_COUNT, OPTION_COUNT}},
     {"eval", "test weights on files of data", "test val validate evaluate", command_eval, true,
      {OPTION_LOAD, OPTION_COUNT}},
     {"predict", "write the net's outputs for files of data", "infer inference", command_predict,
@@ -23,8 +29,18 @@ static const TrainerCommand trainer_commands[] = {
      {OPTION_BATCH, OPTION_SAVE}},
     {"export", "write weights for the C interface", "convert", command_export, true,
      {OPTION_LOAD, OPTION_STATE}},
+    {"calibrate", "find the scales of --precision int8", "quantize", command_calibrate, true,
+     {OPTION_LOAD, OPTION_SAVE}},
+    {"show", "write training samples as images, as the net gets them", "preview", command_show,
+     false, {OPTION_AUGMENT, OPTION_COUNT}},
     {"info", "list the net's tensors", "summary list", command_info, true,
      {OPTION_COUNT, OPTION_COUNT}}};
+
+// True if this program has the command.
+static inline bool has_command(const Net *net, const TrainerCommand *c)
+{
+    return (net->train || c->infers) && (c->run != command_calibrate || calibrates(net));
+}
 
 static inline bool is_help(const char *word)
 {
@@ -36,10 +52,11 @@ static inline bool takes_option(const TrainerCommand *command, int option)
     return list_has(trainer_options[option].commands, command->name);
 }
 
-// True for an option that the command needs.  A program with weights of its own needs no --load.
+// True for an option that the command needs.  A program with weights of its own, or whose net has
+// none, needs no --load.
 static inline bool is_needed(const Net *net, int need)
 {
-    return need != OPTION_COUNT && !(need == OPTION_LOAD && net->trained);
+    return need != OPTION_COUNT && !(need == OPTION_LOAD && (net->trained || !net->param_count));
 }
 
 // ---- help
@@ -48,12 +65,13 @@ static inline void print_commands(const Net *net)
 {
     printf("usage: %s COMMAND [OPTION...]\n", program_name);
     for (const TrainerCommand &c : trainer_commands)
-        if (net->train || c.infers) printf("  %-8s %s\n", c.name, c.meaning);
+        if (has_command(net, &c)) printf("  %-8s %s\n", c.name, c.meaning);
     printf("%s COMMAND --help lists the options of a command\n"
            "files are IDX, NPY or CIFAR's, told by their content; --data DIR finds\n"
            "  train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-* or test-*,\n"
            "  data_batch_1.bin to 5 and test_batch.bin, train.bin and test.bin,\n"
-           "  SET/images.npy, SET/labels.npy or SET/INPUT.npy of SET train, val, test\n",
+           "  SET/images.npy, SET/labels.npy, SET/masks.npy or SET/INPUT.npy\n"
+           "  of SET train, val, test\n",
            program_name);
 }
 
@@ -167,7 +185,8 @@ static inline bool parse_options(Trainer *t, const TrainerCommand *command, int 
         if (is_needed(t->net, need) && !t->option[need])
             return complain("%s needs %s %s", command->name, trainer_options[need].name,
                             trainer_options[need].argument);
-    return parse_integers(t) && parse_reals(t) && options_agree(t);
+    return parse_integers(t) && parse_reals(t) && parse_augmentation(t) && parse_reduction(t) &&
+           options_agree(t);
 }
 
 // True if everything that was printed has been written; otherwise complains.
@@ -197,11 +216,13 @@ static inline int trainer_main(const Net *net, int argc, char **argv)
     program_name = slash ? slash + 1 : argv[0];
     const TrainerCommand *command = NULL;
     for (const TrainerCommand &c : trainer_commands)
-        if (argc > 1 && !strcmp(c.name, argv[1]) && (net->train || c.infers)) command = &c;
+        if (argc > 1 && !strcmp(c.name, argv[1]) && has_command(net, &c)) command = &c;
     Trainer t = {};
     t.net = net;
     t.epochs = net->epochs > 0 ? net->epochs : 10;
     t.steps = t.workers = 1;
+    t.percentile = 100;
+    t.shown = 16;
     // Writing beyond the limit of a file's size must fail like a full disk, without a signal.
     signal(SIGXFSZ, SIG_IGN);
     watch_mapped_files();
@@ -218,5 +239,5 @@ static inline int trainer_main(const Net *net, int argc, char **argv)
     release_claims();
     release_memory();
     good = flush_output() && good;
-    return !good ? 1 : t.stopped ? 128 + t.stopped : 0;
+    return t.diverged ? 3 : !good ? 1 : t.stopped ? 128 + t.stopped : 0;
 }

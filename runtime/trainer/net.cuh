@@ -12,6 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/net/launch_marks.cuh"
+
+// NO_LABEL: a number that is no label.
+static constexpr int NO_LABEL = INT32_MIN;
+
+// InputUse: the purpose of an input, which follows from the loss that reads it.
+enum InputUse {
+    USE_OTHER,
+    USE_BOXES,                  // boxes [left, top, right, bottom] of objects, of the image's sides
+    USE_KINDS,                  // their classes; 0: no object
+    USE_TARGET                  // a probability for each class
+};
+
 // NetTensor: a tensor of the net, in the arena.
 struct NetTensor {
     const char *name;
@@ -21,8 +34,16 @@ struct NetTensor {
     size_t offset, bytes;       // offset in the arena; inputs have bytes alone
     int classes;                // of a label: its values are 0 .. classes - 1; otherwise 0
     int infers;                 // of an input: 1 if infer reads it
-    int ignored;                // of a label: the value that all losses which read it ignore, or -1
+    int ignored;                // of a label: the value that all losses which read it ignore, or
+                                // NO_LABEL
+    InputUse use = USE_OTHER;  // of an input
 };
+
+// Returns the number of classes of an input's samples, which are labels or targets, or 0.
+static inline int class_count(const NetTensor *input)
+{
+    return input->use == USE_TARGET ? (int)input->shape[1] : input->classes;
+}
 
 // NetSection: a part of the state (header, parameters ...); the offset is from its beginning.
 struct NetSection {
@@ -30,9 +51,17 @@ struct NetSection {
     size_t offset, bytes;
 };
 
-// NetFigure: the names of a loss or metric and of its operator.
+// NetFigure: the names of a loss or metric and of its operator, and whether more of it is better.
 struct NetFigure {
     const char *name, *op;
+    bool rises;
+};
+
+// NetLaunch: a launch of a training step, as the plan has it.
+struct NetLaunch {
+    const char *name, *phase;
+    int line;
+    long long moved_bytes, flops, live_bytes;   // live: of the arena
 };
 
 // NetMean: a mean since the last reset and its divisor, which is the number of samples or the sum
@@ -97,6 +126,10 @@ struct Net {
     int section_count;
     const char *training;       // the optimizer, its rate and so on; "" in an inference file
     bool trained;               // init sets the weights that the file contains
+    const char *pruned;         // the zeros that training ends with; "" if it prunes nothing
+    const NetLaunch *launches;  // of a training step, by number; NULL without cnnc --trace
+    LaunchMarks *marks;         // NULL likewise
+    size_t host_bytes;          // pinned memory that init takes for maps of --offload
 };
 
 // Returns a mean, or NaN where nothing counts.

@@ -3,7 +3,7 @@
 // little-endian.  Fortran's order is refused unless at most one dimension is
 // above 1.
 #pragma once
-#include "data.cuh"
+#include "jpeg.cuh"
 
 // NpyText: a cursor over the header.
 struct NpyText {
@@ -129,6 +129,7 @@ static inline bool read_array(const char *path, const NetTensor *want, DataArray
     if (!map_file(path, &file)) return false;
     *a = {};
     if (is_npy(&file)) return read_npy(path, &file, a);
+    if (is_jpegs(&file)) return read_jpegs(path, &file, want, a);
     if (cifar_record(&file, true) && !is_whole_idx(&file)) return read_cifar(&file, want, a), true;
     if (is_idx(&file)) return read_idx(path, &file, a);
     if (size_t record = cifar_record(&file, false)) {

@@ -68,7 +68,8 @@ static inline char *prediction_path(const char *folder, const NetTensor *output)
 }
 
 // Options that name files which a training run writes until it ends.
-static const int claimed_options[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STATE, OPTION_LOG};
+static const int claimed_options[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STATE, OPTION_LOG,
+                                       OPTION_LOG_STEPS, OPTION_TRACE};
 
 // Adds the files that options name; with `claims`, also their lock files.
 static inline void add_options(const Trainer *t, bool claims, UsedPath **list)

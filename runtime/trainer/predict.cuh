@@ -54,7 +54,7 @@ static inline int find_scores(const Net *net, const NetTensor *label)
 // ConfusionMatrix: counts[label * classes + predicted].
 struct ConfusionMatrix {
     int classes, output, column;    // output: the scores; column: the labels
-    int ignored;                    // the label that does not count, or -1
+    int ignored;                    // the label that does not count, or NO_LABEL
     long long *counts;
     OutputBuffers outputs;
 };
@@ -82,7 +82,7 @@ static inline bool count_confusion(const Net *net, const Staging *s, ConfusionMa
     int type = safe_type_of(net->outputs[m->output].dtype);
     size_t rows = s->bytes[m->column] / sizeof *labels;
     for (size_t i = 0; i < rows; i++)
-        if (labels[i] < m->classes && labels[i] != m->ignored)
+        if (labels[i] >= 0 && labels[i] < m->classes && labels[i] != m->ignored)
             m->counts[labels[i] * (long long)m->classes +
                       greatest_class(type, m->outputs.data[m->output], i, m->classes)]++;
     return true;

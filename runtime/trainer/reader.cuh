@@ -23,13 +23,18 @@ struct Staging {
     int samples, next, left;    // rows: all, the next to take, those still to fill
     cudaEvent_t copied;         // recorded after the calls that read the buffer
     bool recorded;
+    int faulty;                 // the first row whose sample is damaged, or `samples`
+    char fault[JPEG_MESSAGE];   // why
 };
 
 // BatchReader: two buffers, the threads, and the current pass.
 struct BatchReader {
-    int batch, column_count, thread_count;
+    int batch, column_count, thread_count, scratch_count;
     Staging staging[2];
     pthread_t *threads;
+    PixelScratch *scratch;      // one per thread
+    bool whole_images;          // crops are resized, so JPEG files are decoded as a whole
+    int working;                // threads that have taken theirs
     pthread_mutex_t lock;       // protects all below, and states and rows of the buffers
     pthread_cond_t work, full;
     bool started, quit;
@@ -52,7 +57,7 @@ static inline bool open_staging(BatchReader *r)
     s->first = r->next;
     s->samples = (int)(r->end - r->next < r->batch ? r->end - r->next : r->batch);
     s->next = 0;
-    s->left = s->samples;
+    s->left = s->faulty = s->samples;
     r->next += s->samples;
     r->opened++;
     if (s->recorded) {
@@ -66,8 +71,19 @@ static inline bool open_staging(BatchReader *r)
     return true;
 }
 
+// Keeps the fault of a row, if it is the first of the batch.
+static inline void keep_fault(BatchReader *r, Staging *s, int row, const char *message)
+{
+    pthread_mutex_lock(&r->lock);
+    if (row < s->faulty) {
+        s->faulty = row;
+        snprintf(s->fault, sizeof s->fault, "%s", message);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
 // Fills some rows of a buffer; the lock is held before and after.  Returns false if none were left.
-static inline bool fill_rows(BatchReader *r, Staging *s)
+static inline bool fill_rows(BatchReader *r, Staging *s, const PixelScratch *scratch)
 {
     if (s->state != STAGING_FILLING || s->next == s->samples) return false;
     int first = s->next, count = r->batch / (4 * r->thread_count) + 1;
@@ -79,8 +95,10 @@ static inline bool fill_rows(BatchReader *r, Staging *s)
         size_t bytes = c->input->bytes / (size_t)r->batch;
         for (int row = first; c->parts && row < first + count; row++) {
             long long at = s->first + row;
-            fill_sample(c, r->augments ? &r->augmentation : NULL, r->order ? r->order[at] : at,
-                        (unsigned char *)s->data[i] + (size_t)row * bytes);
+            const long long sample = r->order ? r->order[at] : at;
+            if (!fill_row(r->set, c, r->augments ? &r->augmentation : NULL, sample, scratch,
+                          (unsigned char *)s->data[i] + (size_t)row * bytes))
+                keep_fault(r, s, row, scratch->jpeg->fault);
         }
     }
     pthread_mutex_lock(&r->lock);
@@ -97,9 +115,10 @@ static inline void *read_batches(void *argument)
 {
     BatchReader *r = (BatchReader *)argument;
     pthread_mutex_lock(&r->lock);
+    const PixelScratch *scratch = &r->scratch[r->working++];
     while (!r->quit)
-        if (!fill_rows(r, &r->staging[r->taken % 2]) &&
-            !fill_rows(r, &r->staging[(r->taken + 1) % 2]) && !open_staging(r))
+        if (!fill_rows(r, &r->staging[r->taken % 2], scratch) &&
+            !fill_rows(r, &r->staging[(r->taken + 1) % 2], scratch) && !open_staging(r))
             pthread_cond_wait(&r->work, &r->lock);
     pthread_mutex_unlock(&r->lock);
     return NULL;
@@ -111,6 +130,10 @@ static inline bool start_reader(BatchReader *r, const DataSet *set, int batch, i
     r->batch = batch;
     r->column_count = set->column_count;
     r->threads = (pthread_t *)take_memory((size_t)threads * sizeof *r->threads);
+    r->scratch = (PixelScratch *)take_memory((size_t)threads * sizeof *r->scratch);
+    for (; r->scratch_count < threads; r->scratch_count++)
+        r->scratch[r->scratch_count] =
+            take_scratch(set->columns, set->column_count, r->whole_images);
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->work, NULL);
     pthread_cond_init(&r->full, NULL);
@@ -144,6 +167,7 @@ static inline void stop_reader(BatchReader *r)
     pthread_cond_broadcast(&r->work);
     pthread_mutex_unlock(&r->lock);
     for (int i = 0; i < r->thread_count; i++) pthread_join(r->threads[i], NULL);
+    for (int i = 0; i < r->scratch_count; i++) leave_jpeg_room(r->scratch[i].jpeg);
     for (Staging &s : r->staging) {
         for (int i = 0; i < r->column_count && s.data; i++)
             if (s.data[i]) cudaFreeHost(s.data[i]);
@@ -182,7 +206,9 @@ static inline Staging *take_batch(BatchReader *r, bool *failed)
     *failed = r->error != cudaSuccess;
     pthread_mutex_unlock(&r->lock);
     if (*failed) complain("waiting for the device: %s", cudaGetErrorString(r->error));
-    else *failed = !none && !files_are_whole();
+    // A file that lost bytes may have damaged samples too.
+    else *failed = !none && (!files_are_whole() ||
+                             (s->faulty < s->samples && !complain("%s", s->fault)));
     if (none || *failed) return NULL;
     for (int i = 0; i < r->column_count; i++) {
         const DataColumn *c = &r->set->columns[i];

@@ -17,7 +17,8 @@ struct SafeType {
     size_t bytes;
 };
 
-// A net's tensors have one of the first five types; files may have the others.
+// A net's tensors have one of the first five types or, weights alone, 8 or 16 bits; files may have
+// all.
 enum SafeTypeNumber {
     SAFE_F64, SAFE_F32, SAFE_I64, SAFE_I32, SAFE_U8, SAFE_BOOL, SAFE_I8, SAFE_I16, SAFE_U16,
     SAFE_U32, SAFE_U64, SAFE_F16, SAFE_BF16, SAFE_TYPES
@@ -322,15 +323,37 @@ static inline double read_element(int type, const void *data, size_t i)
     }
 }
 
-// Writes element i of data of a type.  Returns false if the type does not hold the value exactly.
+// Returns the 16 bits of the nearest number, ties to even, of IEEE 754 binary16 or (brain) of
+// bfloat16.  Values past the largest number become infinite.
+static inline uint16_t half_word(double value, bool brain)
+{
+    const int digits = brain ? 7 : 10, range = brain ? 0xFF : 0x1F, least = 2 - range / 2;
+    const int sign = signbit(value) ? 0x8000 : 0;
+    int exponent;
+    if (isnan(value)) return (uint16_t)(sign | range << digits | 1 << (digits - 1));
+    if (isinf(value)) return (uint16_t)(sign | range << digits);
+    frexp(value, &exponent);            // |value| in [1/2, 1) * 2^exponent
+    if (value == 0 || exponent < least) exponent = least;
+    // The bits of a number grow with it, also from one exponent to the next.
+    const double units = nearbyint(ldexp(fabs(value), digits + 1 - exponent));
+    const double bits = ldexp(exponent - least, digits) + units;
+    return (uint16_t)(sign | (bits < range << digits ? (int)bits : range << digits));
+}
+
+// Writes element i of data of a type, rounded to 16 bits.  Returns false if another type does not
+// hold the value exactly, or if a finite value becomes infinite.
 static inline bool write_element(int type, void *data, size_t i, double value)
 {
+    const bool half = type == SAFE_F16 || type == SAFE_BF16;
     if (type == SAFE_F64) ((double *)data)[i] = value;
+    else if (half) ((uint16_t *)data)[i] = half_word(value, type == SAFE_BF16);
     else if (type == SAFE_F32) ((float *)data)[i] = (float)value;
     else if (type == SAFE_I32 && fabs(value) <= INT_MAX) ((int32_t *)data)[i] = (int32_t)value;
+    else if (type == SAFE_I8 && fabs(value) <= 127) ((int8_t *)data)[i] = (int8_t)value;
     else if (type == SAFE_U8 && value >= 0 && value <= 255) ((uint8_t *)data)[i] = (uint8_t)value;
     else return false;
-    return read_element(type, data, i) == value || isnan(value);
+    const double held = read_element(type, data, i);
+    return held == value || isnan(value) || (half && isfinite(held));
 }
 
 // Returns the type of a net's dtype.
@@ -341,7 +364,8 @@ static inline int safe_type_of(const char *dtype)
     return type;
 }
 
-// Copies a tensor's elements as another type.  Complains if a value would change.
+// Copies a tensor's elements as another type; 16 bits hold the nearest number.  Complains if a
+// value would change otherwise.
 static inline bool convert_tensor(const char *path, const SafeTensor *t, int type, void *to)
 {
     size_t count = t->bytes / safe_types[t->type].bytes;

@@ -8,21 +8,23 @@ enum SetNumber { SET_TRAIN, SET_VAL, SET_TEST };
 struct SetNames {
     const char *word;
     int named, images, labels;
-    const char *image_names[8], *label_names[4];
+    const char *image_names[9], *label_names[4];
 };
 
 // Indexed by SetNumber.
 static const SetNames set_names[] = {
     {"train", OPTION_TRAIN, OPTION_TRAIN_IMAGES, OPTION_TRAIN_LABELS,
      {"train-images-idx3-ubyte", "train-images-idx4-ubyte", "train/images.npy",
+      "train/images.jpegs",
       "data_batch_1.bin,data_batch_2.bin,data_batch_3.bin,data_batch_4.bin,data_batch_5.bin",
       "train.bin"},
      {"train-labels-idx1-ubyte", "train/labels.npy"}},
-    {"val", OPTION_VAL, OPTION_VAL_IMAGES, OPTION_VAL_LABELS, {"val/images.npy"},
-     {"val/labels.npy"}},
+    {"val", OPTION_VAL, OPTION_VAL_IMAGES, OPTION_VAL_LABELS,
+     {"val/images.npy", "val/images.jpegs"}, {"val/labels.npy"}},
     {"test", OPTION_TEST, OPTION_TEST_IMAGES, OPTION_TEST_LABELS,
      {"t10k-images-idx3-ubyte", "t10k-images-idx4-ubyte", "test-images-idx3-ubyte",
-      "test-images-idx4-ubyte", "test/images.npy", "test_batch.bin", "test.bin"},
+      "test-images-idx4-ubyte", "test/images.npy", "test/images.jpegs", "test_batch.bin",
+      "test.bin"},
      {"t10k-labels-idx1-ubyte", "test-labels-idx1-ubyte", "test/labels.npy"}}};
 
 // Returns paths of files in the folder, joined by commas as the names are, or NULL if the first
@@ -46,12 +48,25 @@ static inline const char *find_in_folder(const char *folder, const char *names)
 }
 
 // Returns the only input that is a label (or is not one), or -1 if there is none or more than one.
+// Among inputs that are no labels, such as an image and boxes, it is the only image.
 static inline int only_column(const DataSet *set, bool label)
 {
-    int only = -1, count = 0;
-    for (int i = 0; i < set->column_count; i++)
-        if ((set->columns[i].input->classes > 0) == label) only = i, count++;
-    return count == 1 ? only : -1;
+    int only = -1, count = 0, image = -1, images = 0;
+    for (int i = 0; i < set->column_count; i++) {
+        const NetTensor *input = set->columns[i].input;
+        if ((class_count(input) > 0) != label) continue;
+        only = i, count++;
+        if (is_image(input)) image = i, images++;
+    }
+    return count == 1 ? only : images == 1 ? image : -1;
+}
+
+// Returns SET/NAME.npy in the folder, or NULL if it does not exist.
+static inline const char *find_in_set(const char *folder, const char *set, const char *name)
+{
+    char *names = (char *)take_memory(strlen(set) + strlen(name) + 8);
+    sprintf(names, "%s/%s.npy", set, name);
+    return find_in_folder(folder, names);
 }
 
 // Returns the argument of the last --train INPUT=FILES (or --val, --test) for an input, or NULL.
@@ -75,7 +90,7 @@ static inline bool holds_labels(const char *paths)
     char *path = (char *)take_memory(length + 1);
     memcpy(path, paths, length);
     return !stat(path, &status) && S_ISREG(status.st_mode) && map_file(path, &file) &&
-           !is_npy(&file) && !is_whole_idx(&file) && cifar_record(&file, true);
+           !is_npy(&file) && !is_jpegs(&file) && !is_whole_idx(&file) && cifar_record(&file, true);
 }
 
 // Finds the paths of a column of a set.  They are named for the column or as the only one of its
@@ -84,18 +99,21 @@ static inline DataPaths find_paths(const Trainer *t, int number, const DataSet *
 {
     const SetNames *names = &set_names[number];
     const char *input = set->columns[column].input->name, *folder = t->option[OPTION_DATA];
-    bool label = set->columns[column].input->classes > 0, only = only_column(set, label) == column;
+    bool label = class_count(set->columns[column].input) > 0;
+    bool only = only_column(set, label) == column;
     const char *named = named_source(t, names->named, input), *paths = NULL;
     if (named) return {named + strlen(input) + 1, named};
     const char *kind = only ? t->option[label ? names->labels : names->images] : NULL;
     if (kind) return {kind, kind};
     const char *const *usual = label ? names->label_names : names->image_names;
+    // Probabilities come before labels.
+    const bool target = set->columns[column].input->use == USE_TARGET;
+    if (target && folder) paths = find_in_set(folder, names->word, input);
     for (; !paths && folder && only && *usual; usual++) paths = find_in_folder(folder, *usual);
-    if (!paths && folder) {
-        char *name = (char *)take_memory(strlen(names->word) + strlen(input) + 8);
-        sprintf(name, "%s/%s.npy", names->word, input);
-        paths = find_in_folder(folder, name);
-    }
+    if (!paths && folder) paths = find_in_set(folder, names->word, input);
+    // Labels of pixels, as cnnc-pack-images names them.
+    if (!paths && folder && label && set->columns[column].is_map)
+        paths = find_in_set(folder, names->word, "masks");
     int images = only_column(set, false);
     if (!paths && label && only && images >= 0) {
         DataPaths found = find_paths(t, number, set, images);
@@ -120,7 +138,7 @@ static inline bool complain_of_folder(const char *folder, const SetNames *names,
                                       const NetTensor *input, bool only)
 {
     struct stat status;
-    const char *usual = (input->classes ? names->label_names : names->image_names)[0];
+    const char *usual = (class_count(input) ? names->label_names : names->image_names)[0];
     char packed[64];
     snprintf(packed, sizeof packed, "%.50s.gz", usual);
     if (stat(folder, &status))
@@ -135,7 +153,7 @@ static inline bool complain_of_folder(const char *folder, const SetNames *names,
     if (only)
         return complain("--data %s: wanted %s there, or %s/%s.npy or %s/%s.npy, or another of the "
                         "names that %s --help lists", folder, usual, names->word,
-                        input->classes ? "labels" : "images", names->word, input->name,
+                        class_count(input) ? "labels" : "images", names->word, input->name,
                         program_name);
     return complain("--data %s: wanted %s/%s.npy there", folder, names->word, input->name);
 }
@@ -145,10 +163,10 @@ static inline bool complain_of_path(const Trainer *t, int number, const DataSet 
     const SetNames *names = &set_names[number];
     const NetTensor *input = set->columns[column].input;
     const char *folder = t->option[OPTION_DATA];
-    bool only = only_column(set, input->classes > 0) == column;
+    bool only = only_column(set, class_count(input) > 0) == column;
     if (!folder && only)
         return complain("wanted --data DIR, or each file by an option of its own: --%s-%s FILE",
-                        names->word, input->classes ? "labels" : "images");
+                        names->word, class_count(input) ? "labels" : "images");
     if (!folder) return complain("wanted --%s %s=FILE", names->word, input->name);
     return complain_of_folder(folder, names, input, only);
 }
@@ -212,7 +230,8 @@ static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *
         if (!read_column(found.paths, column) || !counts_match(set, column, found.paths, first))
             return false;
     }
-    return set->count > 0 || complain("%s reads no input", t->net->name);
+    if (!set->count) return complain("%s reads no input", t->net->name);
+    return jpegs_stand_alone(set) && crops_match(set);
 }
 
 // Sets --mean and --std for the images of a set.  An image that only a loss reads, such as a mask,
@@ -255,7 +274,7 @@ static inline void describe_columns(const Trainer *t, DataSet *set)
         label->name = "label";
         label->dtype = "i32";
         label->infers = 0;
-        label->ignored = -1;
+        label->ignored = NO_LABEL;
         label->rank = output->rank - 1;
         label->classes = (int)output->shape[output->rank - 1];
         label->bytes = (size_t)tensor_elements(label, 0) * sizeof(int);

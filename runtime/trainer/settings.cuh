@@ -5,6 +5,7 @@
 // test set.
 #pragma once
 #include "classes.cuh"
+#include "monitor.cuh"
 
 // RunSettings: the text; it need not end with 0.
 struct RunSettings {
@@ -34,7 +35,7 @@ static inline uint64_t run_checksum(const unsigned char *bytes, size_t size, siz
 static inline uint64_t column_fingerprint(const DataColumn *c)
 {
     const long long all = 4 << 20, samples = 256, block = 4 << 10;
-    const long long elements = c->height * c->width * c->depth;
+    const long long elements = sample_elements(&c->parts->array);
     const long long each = elements * (long long)safe_types[c->parts->array.type].bytes;
     const bool whole = elements == 1 || each <= all / c->count;
     long long looks = whole ? c->count : samples;
@@ -43,12 +44,16 @@ static inline uint64_t column_fingerprint(const DataColumn *c)
         long long sample = whole ? i : i * (c->count - 1) / (samples - 1);
         const DataPart *part = find_part(c, sample);
         const DataArray *a = &part->array;
-        long long bytes = elements * (long long)safe_types[a->type].bytes, first = 0, size = bytes;
+        long long bytes = sample_elements(a) * (long long)safe_types[a->type].bytes;
+        const long long at = sample - part->first;
+        const JpegRow *jpeg = a->jpegs ? &a->jpegs->rows[at] : NULL;
+        if (jpeg) bytes = (long long)jpeg->bytes;
+        long long first = 0, size = bytes;
         if (!whole && bytes > block) {
             size = block;
             first = (long long)(splitmix64((uint64_t)i) % (uint64_t)(bytes - block + 1));
         }
-        const unsigned char *from = a->data + (size_t)(sample - part->first) * a->stride;
+        const unsigned char *from = a->data + (jpeg ? jpeg->offset : (size_t)at * a->stride);
         sum ^= run_checksum(from + first, (size_t)size, SIZE_MAX);
         sum = splitmix64(sum + (uint64_t)(2 * a->type + a->planes));
     }
@@ -93,10 +98,27 @@ static inline void write_data_settings(FILE *out, const char *word, const DataSe
     }
 }
 
+// Writes the figure that decides, unless it is the validation loss, and the reductions of the rate.
+static inline void write_decisions(FILE *out, const Trainer *t, const Monitor *m)
+{
+    const bool usual = m->validation && m->loss < 0 && m->metric < 0 && !m->rises;
+    if (!usual && is_monitored(t))
+        fprintf(out, "--monitor\t%s %s\n", best_word(m), m->text);
+    if (!t->option[OPTION_REDUCE]) return;
+    fprintf(out, "--reduce-on-plateau\t");
+    write_number(out, t->reduce.factor);
+    fprintf(out, ",%lld,", t->reduce.patience);
+    write_number(out, t->reduce.least);
+    fputc('\n', out);
+}
+
 // Returns the settings of this command.  val: the validation set; it has no files if there is none.
-static inline RunSettings settings_of(const Trainer *t, const DataSet *set, const DataSet *val)
+static inline RunSettings settings_of(const Trainer *t, const DataSet *set, const DataSet *val,
+                                      const Monitor *m)
 {
     static const int numbers[] = {OPTION_VAL_SPLIT, OPTION_MEAN, OPTION_STD, OPTION_CROP,
+                                  OPTION_RESIZED_CROP, OPTION_RANDAUGMENT, OPTION_JITTER,
+                                  OPTION_ROTATE, OPTION_ERASE, OPTION_MIXUP, OPTION_CUTMIX,
                                   OPTION_LR};
     char *text = NULL;
     size_t bytes = 0;
@@ -108,11 +130,12 @@ static inline RunSettings settings_of(const Trainer *t, const DataSet *set, cons
     write_data_settings(out, "validation", val);
     if (t->option[OPTION_FLIP]) fprintf(out, "%s\t\n", trainer_options[OPTION_FLIP].name);
     for (int option : numbers) {
-        if (!t->option[option] || (option == OPTION_CROP && !t->crop)) continue;
+        if (!t->option[option] || (option == OPTION_CROP && !t->augmentation.crop)) continue;
         fprintf(out, "%s\t", trainer_options[option].name);
         write_numbers(out, t->option[option]);
         fputc('\n', out);
     }
+    write_decisions(out, t, m);
     fclose(out);
     RunSettings settings = {(const char *)memcpy(take_memory(bytes), text, bytes), bytes};
     free(text);

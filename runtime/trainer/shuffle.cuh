@@ -1,6 +1,7 @@
 // The order of the samples in an epoch: a pure function of seed and epoch.  So
 // a run can be repeated, and resumed at any epoch, without the state of a
-// generator.
+// generator.  Random numbers of a sample are draws from a counter that begins
+// at a hash.
 #pragma once
 #include <stdint.h>
 
@@ -25,4 +26,26 @@ static inline void shuffle_order(long long *order, long long count, uint64_t see
         order[j] = order[i];
         order[i] = other;
     }
+}
+
+// Draws: pseudo-random numbers, one after the other.
+struct Draws {
+    uint64_t next;
+};
+
+// Returns a number from 0 to below 1, a multiple of 2^-53.
+static inline double draw_share(Draws *d)
+{
+    return (double)(splitmix64(d->next++) >> 11) * 0x1p-53;
+}
+
+static inline double draw_between(Draws *d, double least, double most)
+{
+    return least + (most - least) * draw_share(d);
+}
+
+// Returns one of 0 .. count - 1, for a count up to 2^31.
+static inline long long draw_below(Draws *d, long long count)
+{
+    return (long long)(draw_share(d) * (double)count);
 }

@@ -9,8 +9,10 @@ struct RunPosition {
     uint64_t epoch, samples;        // completed epochs; samples of the next one
     uint64_t seed, set_samples;     // both decide the order of samples
     uint64_t skipped;               // steps without an update before this epoch
-    uint64_t best_epoch;            // of the least validation loss, from 1; 0: none yet
-    double best_loss;
+    BestFigure best, progress;      // of the run; the last that --patience counts as a change
+    BestFigure plateau;             // of --reduce-on-plateau
+    uint64_t waited;                // epochs without a better one since then or a reduction
+    double rate;                    // before a schedule's factor, if --reduce-on-plateau is given
 };
 
 // RunHead: the beginning of the file, little-endian like all hosts here.
@@ -27,7 +29,7 @@ struct RunSection {
     uint64_t offset, bytes, checksum;
 };
 
-static const uint64_t run_version = 3;
+static const uint64_t run_version = 4;
 
 // RunState: the bytes of a file: head, table, sections.  The last `settings` bytes are the
 // settings.

@@ -31,6 +31,17 @@ static inline NetList inferred_of(const Net *net)
     return {"param", net->inferred ? net->inferred : net->params, net->param_count};
 }
 
+static const char scale_suffix[] = ".scale";
+
+// True if a tensor of this name and shape is a scale of maps that quantization-aware training has
+// measured.  It has two numbers, the one that a step uses and the average.
+static inline bool is_trained_scale(const char *name, int rank, const long long *shape)
+{
+    const size_t length = strlen(name), suffix = strlen(scale_suffix);
+    return rank == 1 && shape[0] == 2 && length > suffix &&
+           !strcmp(name + length - suffix, scale_suffix);
+}
+
 // True if a call of the net succeeded; otherwise complains with the net's own sentence.
 static inline bool call_ok(const Net *net, int status)
 {
@@ -90,11 +101,12 @@ static inline bool all_known(const Net *net, const SafeFile *file, int roles)
 {
     bool good = true;
     for (int i = 0; i < file->count; i++) {
-        bool known = false;
+        const SafeTensor *own = &file->tensors[i];
+        // Calibration alone reads scales of training (calibrate.cuh).
+        bool known = is_trained_scale(own->name, own->rank, own->shape);
         for (int role = 0; role < ROLE_COUNT; role++)
-            known |= (roles >> role & 1) &&
-                     list_names(tensors_of(net, role), file->tensors[i].name);
-        if (!known) good = complain("%s: the net has no %s", file->path, file->tensors[i].name);
+            known |= (roles >> role & 1) && list_names(tensors_of(net, role), own->name);
+        if (!known) good = complain("%s: the net has no %s", file->path, own->name);
     }
     return good;
 }
@@ -145,7 +157,8 @@ static inline bool load_weights(const Net *net, const char *path)
     NetList params = tensors_of(net, ROLE_PARAM), state = tensors_of(net, ROLE_STATE);
     bool known = all_known(net, &file, 1 << ROLE_PARAM | 1 << ROLE_STATE), has_state = false;
     for (int i = 0; i < state.count; i++)
-        has_state |= find_safe_tensor(&file, state.tensors[i].name) != NULL;
+        if (const SafeTensor *own = find_safe_tensor(&file, state.tensors[i].name))
+            has_state |= !is_trained_scale(own->name, own->rank, own->shape);
     if (!has_state) state.count = 0;
     void **param_data = load_list(&file, params), **state_data = load_list(&file, state);
     return known && param_data && state_data && files_are_whole() &&

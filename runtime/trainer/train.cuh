@@ -3,9 +3,12 @@
 // All memory is allocated before the first batch.
 #pragma once
 #include <math.h>
+#include "augmentation_options.cuh"
 #include "evaluate.cuh"
 #include "log.cuh"
+#include "sparsity.cuh"
 #include "stop.cuh"
+#include "trace.cuh"
 
 // TrainingRun: sets, orders, the position, and output files.
 struct TrainingRun {
@@ -18,11 +21,14 @@ struct TrainingRun {
     long long *order;               // of the current epoch
     RunPosition position;
     RunSettings settings;
+    Monitor monitor;                // the figure that decides on the best epoch
     Progress progress;
-    FILE *log;
+    RunLogs logs;
+    RunTrace trace;
     SafeTensor *weights;
-    int weight_count;
-    SafeTensor *best;               // weights of the least validation loss, or NULL
+    int weight_count;           // without scales of maps, which follow
+    int saved_count;            // with them
+    SafeTensor *best;               // weights of the best epoch, or NULL
     bool has_best;                  // found since the run began or was resumed
     RunState state;
 };
@@ -77,51 +83,11 @@ static inline bool read_sets(TrainingRun *run)
     bool val = !split && is_set_given(t, SET_VAL, &run->val);
     run->validates = split || val;
     run->tests = is_set_given(t, SET_TEST, &run->test);
-    if (!run->validates && (t->option[OPTION_BEST] || t->option[OPTION_PATIENCE]))
-        return complain("--best and --patience want a validation set: --val-split SHARE, or "
-                        "--val-images and --val-labels");
-    return read_set(t, SET_TRAIN, false, &run->set) &&
+    return find_monitor(t, run->validates, &run->monitor) &&
+           read_set(t, SET_TRAIN, false, &run->set) &&
            (!val || read_set(t, SET_VAL, false, &run->val)) &&
            (!run->tests || read_set(t, SET_TEST, false, &run->test)) &&
            sources_are_read(t, sets, 3) && classes_agree(t, sets, 3);
-}
-
-// True if --crop can shift a map.  A label map needs an ignored value for the pixels that come from
-// outside.
-static inline bool can_crop(const Trainer *t, const DataColumn *c)
-{
-    const NetTensor *input = c->input;
-    const char *text = t->option[OPTION_CROP];
-    if (t->crop >= c->height || t->crop >= c->width)
-        return complain("--crop %s: wanted fewer pixels than the height and the width of input %s, "
-                        "which is %s", text, input->name,
-                        shape_text(input->shape + 1, input->rank - 1).text);
-    if (input->classes && input->ignored < 0)
-        return complain("--crop %s: wanted a loss with ignore = N that reads input %s: pixels that "
-                        "come from outside have no label", text, input->name);
-    if (!input->classes && !input->infers)
-        return complain("--crop %s: only a loss reads input %s, and pixels that come from "
-                        "outside have no value for it", text, input->name);
-    return true;
-}
-
-// True if all maps of a sample have the same height and width, so that one view fits all.
-static inline bool maps_match(const Trainer *t, const DataSet *set)
-{
-    const DataColumn *first = NULL;
-    bool asked = t->option[OPTION_FLIP] || t->crop;
-    for (int i = 0; asked && i < set->column_count; i++) {
-        const DataColumn *c = &set->columns[i];
-        if (!c->is_map) continue;
-        if (!first) first = c;
-        if (t->option[OPTION_FLIP] && c->width == 1)
-            return complain("--flip has no effect: input %s has a width of 1", c->input->name);
-        if (t->crop && !can_crop(t, c)) return false;
-        if (c->height != first->height || c->width != first->width)
-            return complain("--flip and --crop: inputs %s and %s differ in height or width",
-                            first->input->name, c->input->name);
-    }
-    return !asked || first || complain("--flip and --crop: no input has height and width");
 }
 
 // True if this command can resume the run of --resume, which is at p and had these settings.
@@ -134,10 +100,10 @@ static inline bool can_resume(const TrainingRun *run, const RunPosition *p,
     if (p->epoch > (uint64_t)t->epochs)
         return complain("%s: %llu epochs of its run are over: wanted no fewer, found %lld", path,
                         (unsigned long long)p->epoch, t->epochs);
-    if (best && p->best_epoch && access(best, F_OK))
+    if (best && p->best.epoch && access(best, F_OK))
         return complain("--best %s: wanted the file with the weights of epoch %llu, which had the "
-                        "least validation loss of the run", best,
-                        (unsigned long long)p->best_epoch);
+                        "%s %s of the run", best, (unsigned long long)p->best.epoch,
+                        best_word(&run->monitor), run->monitor.text);
     if (p->set_samples != (uint64_t)run->member_count)
         return complain("%s: was trained on %llu samples, and here are %lld", path,
                         (unsigned long long)p->set_samples, run->member_count);
@@ -155,6 +121,19 @@ static inline bool resume_run(TrainingRun *run, const FileBytes *file, const Run
            complain("%s: is no state of %s", t->option[OPTION_RESUME], t->net->name);
 }
 
+// Sets the learning rate of --lr, unless a state has one, and notes it for --reduce-on-plateau.
+static inline bool begin_rate(TrainingRun *run)
+{
+    const Trainer *t = run->trainer;
+    NetFigures f;
+    if (t->option[OPTION_RESUME]) return true;
+    if (!give_rate(t)) return false;
+    if (!t->option[OPTION_REDUCE]) return true;
+    if (!call_ok(t->net, t->net->figures(&f, 0))) return false;
+    run->position.rate = f.rate;
+    return true;
+}
+
 // Captures a training step on each buffer as a CUDA graph.
 static inline bool prepare_steps(Trainer *t)
 {
@@ -166,11 +145,24 @@ static inline bool prepare_steps(Trainer *t)
     return good;
 }
 
+// Returns the training steps on the first `samples` of an epoch.
+static inline uint64_t steps_of(const TrainingRun *run, long long samples)
+{
+    const int batch = run->trainer->net->batch;
+    return (uint64_t)((samples + batch - 1) / batch);
+}
+
+// Returns the training steps that a run at this position has taken.
+static inline uint64_t run_step(const TrainingRun *run, const RunPosition *p)
+{
+    return p->epoch * steps_of(run, run->member_count) + steps_of(run, (long long)p->samples);
+}
+
 // Warns of options without effect.
 static inline void warn_of_useless(const TrainingRun *run)
 {
     const Trainer *t = run->trainer;
-    long long steps = (run->member_count + t->net->batch - 1) / t->net->batch;
+    const long long steps = (long long)steps_of(run, run->member_count);
     if (t->option[OPTION_SAVE_EVERY] && t->save_every >= steps)
         give_warning("--save-every %lld has no effect: an epoch has %lld training steps, and the "
                      "state is saved after it", t->save_every, steps);
@@ -182,7 +174,10 @@ static inline void warn_of_useless(const TrainingRun *run)
 // Claims the files that the run writes, so that no other run can write them.
 static inline bool claim_outputs(const Trainer *t)
 {
-    if (!paths_differ(t, 1 << SET_TRAIN | 1 << SET_VAL | 1 << SET_TEST, true)) return false;
+    const char *folder = t->option[OPTION_TENSORBOARD];
+    if (!paths_differ(t, 1 << SET_TRAIN | 1 << SET_VAL | 1 << SET_TEST, true) ||
+        (folder && !make_folder(folder)))
+        return false;
     for (int option : claimed_options)
         if (t->option[option] && !claim_output(t->option[option])) return false;
     bool good = true;
@@ -206,31 +201,42 @@ static inline bool begin_run(TrainingRun *run)
         return complain("%s: was trained with seed %llu, not %lld", resume,
                         (unsigned long long)position.seed, t->seed);
     if (resume) t->seed = (long long)position.seed;
-    if (!read_sets(run) || !maps_match(t, &run->set)) return false;
+    if (!read_sets(run) || !augmentation_fits(t, &run->set)) return false;
     run->member_count = run->set.count;
     run->val_count = run->val.count;
     if (t->option[OPTION_VAL_SPLIT]) {
         run->member_count = run->val_count = 0;
         if (!split_set(run)) return false;
     }
-    run->settings = settings_of(t, &run->set, &run->val);
+    run->settings = settings_of(t, &run->set, &run->val, &run->monitor);
     if (resume && !can_resume(run, &position, &settings)) return false;
+    if (!plan_trace(t, run_step(run, &position),
+                    (uint64_t)t->epochs * steps_of(run, run->member_count), &run->trace))
+        return false;
     warn_of_useless(run);
     run->order = (long long *)take_memory((size_t)run->set.count * sizeof *run->order);
-    run->weights = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->weights);
+    const size_t most = (size_t)net->param_count + (size_t)net->state_count;
+    run->weights = (SafeTensor *)take_memory(most * sizeof *run->weights);
     add_list(inferred_of(net), run->weights, &run->weight_count);
+    run->saved_count = run->weight_count;
+    for (int i = 0; i < net->state_count; i++) {
+        const NetTensor *scale = &net->state[i];
+        if (is_trained_scale(scale->name, scale->rank, scale->shape))
+            add_list({"state", scale, 1}, run->weights, &run->saved_count);
+    }
     if (t->option[OPTION_BEST] || t->option[OPTION_PATIENCE]) {
         int count = 0;
         run->best = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->best);
         add_list(inferred_of(net), run->best, &count);
     }
     run->state = take_run_state(net, &run->settings);
-    run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
+    run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, {}, {}, {}, 0, 0};
+    t->reader.whole_images = t->augmentation.most > 0;
     return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&
-           (!resume || resume_run(run, &file, &position)) && give_rate(t) && files_are_whole() &&
-           prepare_steps(t) &&
-           (!t->option[OPTION_LOG] || open_log(net, t->option[OPTION_LOG], run->validates,
-                                               run->position.epoch, &run->log));
+           (!resume || resume_run(run, &file, &position)) && begin_rate(run) && files_are_whole() &&
+           prepare_steps(t) && print_memory(t, &run->set) &&
+           open_logs(t, run->validates, run->position.epoch, run_step(run, &run->position),
+                     &run->logs);
 }
 
 // Sets the order of an epoch: of all samples, or of those to train on.
@@ -273,17 +279,60 @@ static inline bool save_at_loss(const TrainingRun *run)
     return false;
 }
 
-// Takes one training step, then saves the state and shows progress if due.
+// Ends the run of --stop-on-nan if the loss of its last step was not finite; `first` and `end` are
+// the samples of the step.  Waits for the device.
+static inline bool check_loss(const TrainingRun *run, long long first, long long end)
+{
+    Trainer *t = run->trainer;
+    NetFigures f;
+    if (!call_ok(t->net, t->net->figures(&f, 0))) return false;
+    t->diverged = !isfinite(f.loss);
+    if (!t->diverged) return true;
+    if (run->progress.terminal) printf("\n");
+    return complain("step %llu (epoch %llu, samples %lld to %lld of %lld): the loss is not "
+                    "finite: --stop-on-nan ends the run", f.step,
+                    (unsigned long long)run->position.epoch + 1, first + 1, end, run->member_count);
+}
+
+// Takes a training step.  One that --trace times is launched kernel by kernel.
+static inline bool take_step(TrainingRun *run, const Staging *s)
+{
+    const Trainer *t = run->trainer;
+    const Net *net = t->net;
+    const uint64_t step = run_step(run, &run->position) + 1;
+    if (!is_traced(&run->trace, step)) return call_ok(net, net->replay(s->data, s->bytes));
+    if (!begin_traced(t, step, &run->trace)) return false;
+    const double begun = clock_seconds();
+    return call_ok(net, net->train(s->data, s->bytes)) &&
+           end_traced(t, step, begun, &run->trace);
+}
+
+// Logs the last training step if --log-every says so.  Waits for the device then.
+static inline bool log_if_due(TrainingRun *run, long long samples)
+{
+    const Trainer *t = run->trainer;
+    const RunPosition *p = &run->position;
+    const uint64_t step = run_step(run, p);
+    NetFigures f;
+    run->logs.row_samples += samples;
+    if (!t->log_every || step % (uint64_t)t->log_every) return true;
+    return call_ok(t->net, t->net->figures(&f, 0)) &&
+           log_step(t, &run->logs, &f, p->epoch, (long long)p->samples, f.skipped - p->skipped);
+}
+
+// Takes one training step, then logs it, saves the state and shows progress if due.
 static inline bool train_batch(TrainingRun *run, Staging *s)
 {
     Trainer *t = run->trainer;
     const Net *net = t->net;
     NetFigures f;
     bool saves = t->option[OPTION_SAVE_EVERY] != NULL;
-    if (!call_ok(net, net->replay(s->data, s->bytes))) return false;
-    long long done = s->first + s->samples;
+    if (!take_step(run, s)) return false;
+    const long long samples = s->samples, done = s->first + samples;
+    if (t->option[OPTION_STOP_ON_NAN] && !check_loss(run, s->first, done)) return false;
     if (!give_batch(&t->reader, s, *net->stream)) return false;
     run->position.samples = (uint64_t)done;
+    if (!log_if_due(run, samples)) return false;
     if (done < run->member_count && stop_asked()) return stop_run(run, stop_asked());
     if (saves && done < run->member_count && done / net->batch % t->save_every == 0 &&
         !save_run(net, t->option[OPTION_SAVE_STATE], &run->position, &run->state))
@@ -306,11 +355,14 @@ static inline bool train_batches(TrainingRun *run, NetFigures *f)
         p->skipped = f->skipped;
     }
     order_epoch(run, p->epoch);
-    Augmentation a = {t->option[OPTION_FLIP] != NULL, (int)t->crop,
-                      augmentation_key((uint64_t)t->seed, p->epoch)};
+    run->logs.row_begun = clock_seconds();
+    run->logs.row_samples = 0;
+    Augmentation a = t->augmentation;
+    a.key = augmentation_key((uint64_t)t->seed, p->epoch);
+    a.order = run->order;
+    a.count = run->member_count;
     bool failed;
-    begin_pass(&t->reader, &run->set, run->order, (long long)p->samples, run->member_count,
-               a.flip || a.crop ? &a : NULL);
+    begin_pass(&t->reader, &run->set, run->order, (long long)p->samples, run->member_count, &a);
     while (Staging *s = take_batch(&t->reader, &failed))
         if (!train_batch(run, s)) return false;
         else if (t->stopped) return true;
@@ -328,21 +380,42 @@ static inline bool validate_epoch(TrainingRun *run, NetFigures *validation)
     if (t->option[OPTION_SAVE_STATE] && !export_run(t->net, &run->position, &run->state))
         return false;
     return evaluate_samples(t, "validation", set, run->held_out, run->val_count, validation,
-                            NULL) ||
+                            NULL, NULL) ||
            (lost_file() && save_at_loss(run));
 }
 
-// Keeps the weights if their validation loss is the least so far and covers all samples.
-static inline bool keep_best(TrainingRun *run, const NetFigures *validation)
+// Multiplies the learning rate by the factor of --reduce-on-plateau if enough epochs brought no
+// better figure.  The rules are those of Keras' ReduceLROnPlateau with min_delta 1e-4, cooldown 0.
+static inline bool reduce_rate(TrainingRun *run, double value)
 {
     const Trainer *t = run->trainer;
     RunPosition *p = &run->position;
-    double loss = mean_loss(t->net, validation);
+    const bool better = is_better(&run->monitor, value, 1e-4, &p->plateau);
+    p->waited = better ? 0 : p->waited + 1;
+    if (better) p->plateau = {value, p->epoch + 1};
+    if (p->waited < (uint64_t)t->reduce.patience || p->rate <= t->reduce.least) return true;
+    p->rate = fmax(p->rate * t->reduce.factor, t->reduce.least);
+    p->waited = 0;
+    printf("epoch %llu: the %s is no better for %lld epochs: the learning rate is %g now\n",
+           (unsigned long long)p->epoch + 1, run->monitor.text, t->reduce.patience, p->rate);
+    return call_ok(t->net, t->net->set_rate(p->rate));
+}
+
+// Compares an epoch's figure with the earlier ones: keeps the best weights, and reduces the rate.
+// A validation that does not cover all samples has no figure.
+static inline bool judge_epoch(TrainingRun *run, const NetFigures *f, const NetFigures *validation)
+{
+    const Trainer *t = run->trainer;
+    const Monitor *m = &run->monitor;
+    RunPosition *p = &run->position;
+    if (m->validation && !run->validates) return true;
+    double value = monitored_figure(t->net, m, m->validation ? validation : f);
     const char *path = t->option[OPTION_BEST];
-    bool whole = (long long)validation->samples == run->val_count;
-    if (!whole || !isfinite(loss) || (p->best_epoch && loss >= p->best_loss)) return true;
-    p->best_loss = loss;
-    p->best_epoch = p->epoch + 1;
+    if (m->validation && (long long)validation->samples != run->val_count) value = NAN;
+    if (t->option[OPTION_REDUCE] && !reduce_rate(run, value)) return false;
+    if (is_better(m, value, t->min_delta, &p->progress)) p->progress = {value, p->epoch + 1};
+    if (!is_better(m, value, 0, &p->best)) return true;
+    p->best = {value, p->epoch + 1};
     if (!run->best) return true;
     run->has_best = true;
     return fetch_tensors(t->net, run->best, run->weight_count) &&
@@ -363,10 +436,8 @@ static inline bool train_epoch(TrainingRun *run)
     if (run->validates && !validate_epoch(run, &validation)) return false;
     end_epoch(&run->progress, net, &f, (int)p->epoch, speed, shown, run->val_count,
               f.skipped - p->skipped);
-    if (run->validates && !keep_best(run, &validation)) return false;
-    const char *log = t->option[OPTION_LOG];
-    if (log && !log_epoch(run->log, log, net, &f, (int)p->epoch, speed, shown,
-                          f.skipped - p->skipped))
+    if (!judge_epoch(run, &f, shown) ||
+        !log_epoch(t, &run->logs, &f, p->epoch, speed, shown, f.skipped - p->skipped))
         return false;
     p->epoch++;
     p->samples = 0;
@@ -380,18 +451,19 @@ static inline bool train_epoch(TrainingRun *run)
 static inline bool is_patience_over(const TrainingRun *run)
 {
     const RunPosition *p = &run->position;
-    return run->trainer->patience && p->epoch >= p->best_epoch + (uint64_t)run->trainer->patience;
+    return run->trainer->patience &&
+           p->epoch >= p->progress.epoch + (uint64_t)run->trainer->patience;
 }
 
-// Evaluates the test set.  With --best or --patience it uses the weights of the least validation
-// loss, if they exist, and says so.  Otherwise it uses the last weights.
+// Evaluates the test set.  With --best or --patience it uses the weights of the best epoch, if they
+// exist, and says so.  Otherwise it uses the last weights.
 static inline bool test_weights(TrainingRun *run)
 {
     Trainer *t = run->trainer;
     const RunPosition *p = &run->position;
     const char *path = t->option[OPTION_BEST];
     char words[64] = "";
-    bool found = run->best && p->best_epoch && (run->has_best || path);
+    bool found = run->best && p->best.epoch && (run->has_best || path);
     for (int i = 0; found && run->has_best && i < run->weight_count; i++)
         if (!call_ok(t->net, t->net->write(run->best[i].begin, run->best[i].data,
                                            run->best[i].bytes)))
@@ -399,7 +471,7 @@ static inline bool test_weights(TrainingRun *run)
     if (found && !run->has_best && !load_weights(t->net, path)) return false;
     if (run->best)
         snprintf(words, sizeof words, ", %s weights (epoch %llu)", found ? "best" : "last",
-                 (unsigned long long)(found ? p->best_epoch : p->epoch));
+                 (unsigned long long)(found ? p->best.epoch : p->epoch));
     return evaluate_set(t, &run->test, words);
 }
 
@@ -417,13 +489,15 @@ static inline bool finish_run(TrainingRun *run)
     while (p->epoch < (uint64_t)t->epochs && !is_patience_over(run) && !t->stopped)
         if (!train_epoch(run)) return false;
     if (t->stopped) return true;
-    if (is_patience_over(run) && !p->best_epoch) printf("stopped: no validation loss was finite\n");
+    if (is_patience_over(run) && !p->best.epoch)
+        printf("stopped: no %s was finite\n", run->monitor.text);
     else if (is_patience_over(run))
-        printf("stopped: the least validation loss, %.4f, was that of epoch %llu\n", p->best_loss,
-               (unsigned long long)p->best_epoch);
-    if (save && (!fetch_tensors(t->net, run->weights, run->weight_count) ||
-                 !write_safetensors(save, run->weights, run->weight_count)))
-        return false;
+        printf("stopped: the %s %s, %.4f, was that of epoch %llu\n", best_word(&run->monitor),
+               run->monitor.text, p->best.value, (unsigned long long)p->best.epoch);
+    const bool prunes = t->net->pruned[0];
+    if ((save || prunes) && !fetch_tensors(t->net, run->weights, run->saved_count)) return false;
+    if (save && !write_safetensors(save, run->weights, run->saved_count)) return false;
+    if (prunes) print_zeros(t->net, run->weights, run->weight_count);
     await_no_stop();
     if (!run->tests) return printf("no test set is given: the net was not tested\n") > 0;
     t->stopped = stop_asked();
@@ -431,7 +505,7 @@ static inline bool finish_run(TrainingRun *run)
     return test_weights(run);
 }
 
-// train: runs the training, and closes its log even after a failure.
+// train: runs the training, and closes its logs even after a failure.
 static inline bool command_train(Trainer *t)
 {
     TrainingRun run = {};
@@ -439,7 +513,6 @@ static inline bool command_train(Trainer *t)
     bool good = begin_run(&run);
     if (good) await_stop();
     good = good && finish_run(&run);
-    if (run.log && fclose(run.log))
-        good = complain("%s: can't be written: %s", t->option[OPTION_LOG], strerror(errno));
-    return good;
+    const bool dropped = drop_trace(t, &run.trace);
+    return close_logs(t, &run.logs) && dropped && good;
 }

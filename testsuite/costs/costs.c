@@ -34,8 +34,8 @@ int main(int argc, char **argv)
     Diag diag = { .arena = arena, .stream = stderr };
     Options o;
     Input in;
-    int status = options_read(&o, arena, argc, argv);
-    if (status < 0) status = read_gpu_file(&o, &diag);
+    int status = options_read(&o, arena, &diag, argc, argv);
+    if (status < 0) status = read_gpu_file(&o);
     if (status < 0 && !input_open(&in, arena, &diag, o.input)) status = 3;
     if (status >= 0) return status;
     Graph *g = input_graph(&in, &o.frontend);

@@ -25,7 +25,7 @@ CLOSE = 1e-5
 
 def stepped(folder, name, *options):
     """The loaded weights, and all tensors after a step."""
-    net = BuiltNet(build, folder, name, "-O1", "--batch", "8", *options)
+    net = BuiltNet(build, folder, name, "-O0", "--batch", "8", *options, compiler="clang++")
     net.step(1)
     return read_safetensors(f"{folder}/{name}.weights"), read_safetensors(net.saved)
 

@@ -7,8 +7,9 @@ PROGRAMS and BUILD are build folders: of cnnc and the interpreter, and of the ot
 COUNT seeds from FIRST on draws a net. A step is interpreted twice, in double and through all passes:
 of the net as it is, and with some frozen parameters. The trained parameters and their states must be
 the same bits, and a frozen parameter must stay and have no state. A bias whose weight is frozen is
-summed by another operator, so it is equal within CLOSE of its norm. Nets with batch norms are left
-out, since a freeze changes their statistics, and nets that look at all gradients together.
+summed by another operator, so it is equal within CLOSE of its norm. Some nets are left out: with
+batch norms, since a freeze changes their statistics; that look at all gradients together; and that
+prune, since a mask changes no frozen weight.
 """
 import os
 import random
@@ -24,7 +25,7 @@ from frozen_bits import faults_of  # noqa: E402
 
 TOOLS = os.path.join(build, "testsuite")
 VALUE = re.compile(r"%\d+ (\S+) (\w+)\[(.*?)\] (input|param|statistic)(.*)")
-LEFT_OUT = "batchnorm", "clip_norm", "dynamic"
+LEFT_OUT = "batchnorm", "clip_norm", "dynamic", "prune"
 CLOSE = 1e-9
 
 
@@ -35,7 +36,7 @@ def output_of(command, **more):
 def drawn_net(seed):
     """The text of the net, trained whole; None if it is left out."""
     net = output_of([os.path.join(TOOLS, "random", "random_net"), str(seed)])
-    net = re.sub(r"^ +freeze = .*\n", "", net, flags=re.M)
+    net = re.sub(r"^( +freeze = |#).*\n", "", net, flags=re.M)
     return None if any(word in net for word in LEFT_OUT) else net
 
 

@@ -69,7 +69,7 @@ def main(cnnc, examples, host, library):
         check_filters(filters, pixels)
         subprocess.run([cnnc, "--main", "-D", "width=4", "--batch", "64", "-o", work / "net.cu",
                         example / "airbench94.cnn"], check=True)
-        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++17", "-O1", "-I", host, "-x", "c++",
+        subprocess.run([os.environ.get("CXX", "clang++"), "-std=c++17", "-O0", "-I", host, "-x", "c++",
                         work / "net.cu", "-x", "none", library, "-lpthread", "-o", work / "net"],
                        check=True)
         said = subprocess.run([work / "net", "train", "--train-images", work / "data_batch_1.bin", "--test-images",

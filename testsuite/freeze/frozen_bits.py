@@ -2,7 +2,7 @@
 import math
 import re
 
-STATES = ("momentum", "m", "v", "square", "average")
+STATES = ("momentum", "m", "v", "square", "average", "pruned")
 
 
 def parameter_of(name):

@@ -33,11 +33,14 @@ def weight(name, shape, seed):
     return factor + (2 * uniform(name, shape, seed) - 1) * limit
 
 
-# classes: of a label, else 0.
-def batch_input(name, dtype, shape, classes, seed):
+# classes: of a label, else 0. ignored: the label that its losses leave out, or 0; a negative one
+# is drawn too.
+def batch_input(name, dtype, shape, classes, ignored, seed):
     u = uniform(name, shape, seed)
     if classes:
-        return np.floor(u * classes).astype(np.int32)
+        label = np.floor(u * classes)
+        left_out = (ignored < 0) & (u * classes - label < 0.25)
+        return np.where(left_out, ignored, label).astype(np.int32)
     if dtype == "u8":
         return np.floor(u * 256).astype(np.uint8)
     return (2 * u - 1).astype(np.int32) if dtype == "i32" else 2 * u - 1

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
-# ../ops, ../freeze, ../joins, ../pools and ../slices and of the examples (examples.txt).
+# ../ops, ../freeze, ../joins, ../pools, ../shared and ../slices and of the examples
+# (examples.txt).
 #
 #     make.py CNNC [--distances] [NAME...]
 #
@@ -25,7 +26,7 @@
 # fewer, and no optimizer state, so that a folder takes less than 200 KB.  With
 # --distances only the distances are written.
 #
-# Debian: python3-torch, python3-numpy.
+# Debian: python3-torch, python3-numpy, python3-sklearn.
 import contextlib
 import json
 import re
@@ -38,8 +39,9 @@ import torch
 
 import draws
 from halves import Halves
-from examples import EXAMPLES, NETWORKS, example_net
+from examples import EXAMPLES, NETWORKS, NetworkNet, example_net
 from operators import ProgramNet
+from shared import SHARED
 from tf32 import tf32_products
 
 HERE = Path(__file__).parent
@@ -98,7 +100,7 @@ def sampled(tensors, stored):
 def draw_batch(net, samples):
     batch = {}
     for name, dtype, shape, classes in net.inputs:
-        x = draws.batch_input(name, dtype, shape, classes, net.seed)
+        x = draws.batch_input(name, dtype, shape, classes, net.ignored_label(name), net.seed)
         x = x[np.arange(len(x)) % samples]
         batch[name] = real(x) if x.dtype == np.float64 else torch.from_numpy(x)
     return batch
@@ -142,6 +144,7 @@ def train(net, samples):
     kept, averages = getattr(net, "average", 0), {}
     if kept:
         averages = {k: p.detach().clone() for k, p in parameters.items() if p.requires_grad}
+    mask_weights(net, parameters, averages, 0)
     for net.step in range(3):
         optimizer.zero_grad()
         rows, outputs = net.forward(parameters, batch)
@@ -157,13 +160,32 @@ def train(net, samples):
         optimizer.step()
         for k, x in averages.items():
             x.mul_(kept).add_(parameters[k].detach(), alpha=1 - kept)
+        bits = mask_weights(net, parameters, averages, net.step + 1)
+        if getattr(net, "scales", None):
+            net.track_scales()
         weights = {k: from_torch(p.detach()).numpy().copy()
                    for k, p in parameters.items()}
         yield (np.array(figures), {**outputs, **gradients},
                {**weights, **optimizer_state(optimizer, parameters),
                 **{k: x.numpy().copy() for k, x in net.statistics.items()},
+                **{k: x.numpy().copy() for k, x in getattr(net, "scales", {}).items()},
                 **{f"{k}.average": from_torch(x).numpy().copy()
-                   for k, x in averages.items()}})
+                   for k, x in averages.items()}, **bits})
+
+
+# Prunes weights, and averages alike, before a step uses them (pruning.py).  Returns the bits.
+def mask_weights(net, parameters, averages, step):
+    bits = {}
+    for name in getattr(net, "pruned", ()):
+        weight = from_torch(parameters[name].detach())
+        pruned = weight.numpy().copy()
+        mask = net.pruning.apply(name, pruned, step)
+        with torch.no_grad():
+            parameters[name].copy_(to_torch(torch.from_numpy(pruned)))
+            if name in averages:
+                averages[name].mul_(to_torch(torch.from_numpy(mask)))
+        bits[f"{name}.pruned"] = net.pruning.bits(name, mask.size)
+    return bits
 
 
 # The names after the word output.
@@ -244,6 +266,9 @@ def make(cnnc, path, name, options, distances_alone):
         take(options, "--deep", 0)
         net = example_net(path.stem, constants(options), batch)
         stored = room(net) if path.stem in NETWORKS else STORED
+    elif path.stem in SHARED:
+        net = NetworkNet(SHARED[path.stem](), batch)
+        net.average = getattr(net.module, "average", 0)
     else:
         net = ProgramNet(cnnc, path, options, output_names(path))
     net.seed, net.samples = seed, samples
@@ -275,7 +300,7 @@ def make(cnnc, path, name, options, distances_alone):
 
 # Each net with its runs: those of the examples are in examples.txt.
 def all_runs():
-    for path in sorted(path for folder in ("ops", "freeze", "joins", "pools", "slices")
+    for path in sorted(path for folder in ("ops", "freeze", "joins", "pools", "shared", "slices")
                        for path in HERE.parent.glob(f"{folder}/*.cnn")):
         yield path, re.findall(r"^# run: (.*)$", path.read_text(), re.M)
     for line in (HERE / "examples.txt").read_text().splitlines():

@@ -17,6 +17,7 @@ from draws import dropout_mask
 from operators_detection import DETECTION
 from operators_norms import NORMS
 from operators_losses import LOSSES
+from pruning import Pruning
 
 NODE = re.compile(r"\[\d+\] forward \S+: (.*) = (\w+)\((.*?)\)(.*) @")
 VALUE = re.compile(r"%\d+ (\S+) (\w+)\[(.*?)\] (\w+)(.*)")
@@ -52,6 +53,26 @@ def padded(x, node, value):
                      node.pad_bottom), value=value)
 
 
+# A map's scale, of which number 0 is used, or one for each row of a weight.  PyTorch's function
+# takes scales in single precision, so x is divided by them before.
+def fake_quantize(net, node, x, scale):
+    if node.operands[1] in net.scales:
+        net.largest.setdefault(node.operands[1], []).append(
+            (x[:net.samples].abs().max() / node.most, node))
+        scale = scale[0]
+    else:
+        scale = scale.reshape(-1, *[1] * (x.dim() - 1))
+    divisor = torch.where(scale == 0, torch.ones_like(scale), scale)
+    rounded = torch.fake_quantize_per_tensor_affine(x / divisor, 1.0, 0, node.least,
+                                                    node.most) * divisor
+    return torch.where(scale == 0, x, rounded)
+
+
+def row_scales(net, node, weight, _):
+    rows = weight.detach().abs().reshape(weight.shape[0], -1).amax(dim=1)
+    return rows / 127 if net.step >= node.delay else torch.zeros_like(rows)
+
+
 def conv(net, node, x, weight):
     y = F.conv2d(padded(x, node, 0.0), weight, groups=node.groups,
                  stride=(node.stride_h, node.stride_w),
@@ -74,7 +95,8 @@ def conv_transpose(net, node, x, weight):
 def maxpool(net, node, x):
     y = F.max_pool2d(padded(x, node, -torch.inf),
                      (node.kernel_h, node.kernel_w),
-                     (node.stride_h, node.stride_w), ceil_mode=bool(node.ceil))
+                     (node.stride_h, node.stride_w), ceil_mode=bool(node.ceil),
+                     dilation=(node.dilation_h, node.dilation_w))
     y = y[:, :, :node.shape[1], :node.shape[2]]
     return y.permute(0, 2, 3, 1)
 
@@ -93,6 +115,8 @@ OPERATORS = {
     "bias": lambda net, node, x, bias: x + bias,
     "relu": lambda net, node, x: torch.relu(x),
     "maxpool": maxpool,
+    "fake_quantize": fake_quantize,
+    "row_scales": row_scales,
     "detach": lambda net, node, x: x.detach(),
     "flatten": lambda net, node, x: x.reshape(x.shape[0], -1),
     "add": lambda net, node, a, b: a + b,
@@ -169,6 +193,9 @@ SCHEDULES = {"constant": lambda t, **_: 1.0, "step": step, "cosine": cosine,
              "polynomial": polynomial, "one_cycle": one_cycle}
 
 
+NO_LABEL = -2**31
+
+
 class ProgramNet:
     # inputs: name, dtype, shape, classes of each; shapes: of each parameter.
     def __init__(self, cnnc, path, options, outputs):
@@ -182,16 +209,20 @@ class ProgramNet:
         self.samples, self.kept = None, {}  # kept: by metrics, from step to step
         self.decayed, self.rate_factors = [], []
         self.frozen, self.schedule = set(), None
+        self.pruned, self.pruning = [], None
+        self.scales, self.largest = {}, {}  # of maps: [used, average]
         for line in text.splitlines():
             self.read_line(line)
 
     def read_line(self, line):
-        if match := re.match(r"(optimizer|schedule) (\w+)(.*?)(@|$)", line):
+        if match := re.match(r"(optimizer|schedule|prune) (\w+)(.*?)(@|$)", line):
             settings = {k: float(v) for k, v in
                         SETTING.findall(match.group(3))}
             if match.group(1) == "optimizer":
                 self.rule = OPTIMIZERS[match.group(2)]
                 self.rule_settings = settings
+            elif match.group(1) == "prune":
+                self.pruning = Pruning(settings)
             else:
                 self.schedule = SCHEDULES[match.group(2)]
                 self.schedule_settings = settings
@@ -213,10 +244,34 @@ class ProgramNet:
                 self.rate_factors.append(float(settings.get("rate_factor", 1)))
                 if "frozen" in rest:
                     self.frozen.add(name)
+            elif kind == "state" and name.endswith(".pruned"):
+                self.pruned.append(name.rpartition(".")[0])
+            elif kind == "state" and name.endswith(".scale"):
+                self.scales[name] = torch.zeros(2, dtype=torch.float64)
             elif kind == "statistic":
                 self.statistic_shapes[name] = shape
             elif kind == "input":
                 self.inputs.append((name, dtype, shape, classes))
+
+    # The label on which all losses that read it agree, or 0.
+    def ignored_label(self, name):
+        sums = self.nodes[-1]
+        for node in self.nodes:
+            if node.op == "accumulate_metrics":
+                sums = node
+        rows = sums.operands[1:1 + sums.losses]
+        found = {node.settings.get("ignore", 0) for node in self.nodes
+                 if node.result in rows and name in node.operands}
+        return int(found.pop()) if len(found) == 1 and NO_LABEL not in found else 0
+
+    # The scales for the next step, as MovingAverageMinMaxObserver's ranges.
+    def track_scales(self):
+        for name, found in self.largest.items():
+            largest = max(value.detach() for value, _ in found)
+            node, average = found[0][1], self.scales[name][1]
+            average = largest if average == 0 else average + (1 - node.keep) * (largest - average)
+            used = average if self.step + 1 >= node.delay else 0
+            self.scales[name] = torch.tensor([used, average], dtype=torch.float64)
 
     def optimizer(self, parameters):
         groups = []
@@ -247,7 +302,8 @@ class ProgramNet:
     # options have.  Operands that only the compiler makes, as partial sums, are
     # None.
     def forward(self, parameters, batch):
-        values = {**parameters, **self.statistics, **batch}
+        values = {**parameters, **self.statistics, **self.scales, **batch}
+        self.largest = {}
         for node in self.nodes:
             # None: the header, and results of cnnc's own launches.
             operands = [values.get(name) for name in node.operands]

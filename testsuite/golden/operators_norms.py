@@ -58,7 +58,15 @@ def stochastic_depth(net, node, x, header):
     return x * torch.from_numpy(mask)
 
 
+# PyTorch's is over the second axis.
+def lrn(net, node, x):
+    channels = x.reshape(len(x), -1, x.shape[-1]).movedim(-1, 1)
+    y = F.local_response_norm(channels, node.size, node.alpha, node.beta, node.k)
+    return y.movedim(1, -1).reshape(x.shape)
+
+
 NORMS = {
+    "lrn": lrn,
     "batchnorm": batchnorm,
     "groupnorm": groupnorm,
     "layernorm": layernorm,

@@ -81,8 +81,8 @@ def check_wrong(build):
         os.symlink(os.path.join(build, name), os.path.join("wrong", name))
     with open("wrong/cnnc", "w", encoding="ascii") as out:
         out.write(f'#!/bin/bash\n{build}/cnnc "$@" || exit\nfor file; do case $file in *.cu)\n'
-                  "    sed -i 's/weight\\[i\\] -= rate \\* direction;/weight[i] -= 2 * rate * "
-                  "direction;/' \"$file\" ;; esac; done\n")
+                  "    sed -i 's/ - rate \\* direction;/ - 2 * rate * direction;/' \"$file\" ;; "
+                  "esac; done\n")
     os.chmod("wrong/cnnc", os.stat("wrong/cnnc").st_mode | stat.S_IXUSR)
     words = ["correct", "sgd-1", "--host", "--precisions", "f64"]
     os.environ["CNNC_BUILD"] = os.path.abspath("wrong")

@@ -1,5 +1,5 @@
-// Checks the numbers of 16 bits in emitted files (runtime/support) and in the interpreter
-// (ir/dtype.c). Each survives a conversion to float and back. Every float rounds to the nearest,
+// Checks the numbers of 16 bits in emitted files (runtime/support), in the compiler (ir/dtype.c) and
+// in the trainer (runtime/trainer). Each survives a conversion to float and back. Every float rounds to the nearest,
 // and ties to the even word. Between two neighbours the middle and the floats on its either side
 // are tried.
 #include <math.h>
@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../runtime/trainer/safetensors.cuh"
 #include "../../runtime/support/vec/bf16.cuh"
 #include "../../runtime/support/vec/f16.cuh"
 
 extern "C" double rounded(int dtype, double x);
+extern "C" uint16_t half_bits(int dtype, double x);
 extern "C" const char *const dtype_names[];
 
 static int faults = 0;
@@ -58,10 +60,13 @@ static void expect(const char *name, int digits, float x, unsigned word)
 {
     const double wanted = value_of(word, digits);
     const double interpreted = rounded(dtype_called(name), x);
-    if (word_of<T>(x) == word && (interpreted == wanted)) return;
+    const unsigned compiled = half_bits(dtype_called(name), x);
+    const unsigned loaded = half_word(x, digits == 7);
+    if (word_of<T>(x) == word && interpreted == wanted && compiled == word && loaded == word)
+        return;
     if (faults++ < 10)
-        printf("%s: %a is %04x, interpreted %a, and should be %04x, %a\n", name, x,
-               word_of<T>(x), interpreted, word, wanted);
+        printf("%s: %a is %04x, interpreted %a, compiled %04x, loaded %04x, and should be %04x, "
+               "%a\n", name, x, word_of<T>(x), interpreted, compiled, loaded, word, wanted);
 }
 
 template <class T>

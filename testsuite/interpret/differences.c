@@ -11,21 +11,24 @@
 
 #include <math.h>
 #include <string.h>
+#include "../../ir/families/prune.h"
 
 enum { SAMPLED = 6, ALL = 240, EVERY = 6, WIDTHS = 3 };
 
 static const double widths[WIDTHS] = { 1e-4, 1e-5, 1e-6 };
 static const double tolerance = 1e-6;
 
-// The loss alone: the forward nodes of the training step.
-static Graph forward_part(const Graph *g)
+// The forward nodes of the training step: those that mask weights, or all
+// others, which compute the loss.
+static Graph forward_part(const Graph *g, bool masks)
 {
     Graph forward = *g;
 
     forward.nodes = NEW_ARRAY(g->arena, g->node_count, Node);
     forward.node_count = 0;
     for (NodeId n = 0; n < g->node_count; n++)
-        if (g->nodes[n].op != NULL && g->nodes[n].phase == FORWARD)
+        if (g->nodes[n].op != NULL && g->nodes[n].phase == FORWARD &&
+            makes_mask(&g->nodes[n]) == masks)
             forward.nodes[forward.node_count++] = g->nodes[n];
     return forward;
 }
@@ -131,8 +134,9 @@ bool check_gradients(Run *r)
     if (!run_reset(r)) return false;
     interpret(r->g, &r->t, r->samples);
     double **gradients = copy_gradients(r, &total);
-    Graph forward = forward_part(r->g);
+    Graph forward = forward_part(r->g, false), masks = forward_part(r->g, true);
     if (!run_reset(r)) return false;
+    interpret(&masks, &r->t, r->samples);
     for (ValueId v = 0; v < r->g->value_count; v++)
         params += gradients[v] != NULL;
     int most = params > 0 ? ALL / params : 0;

@@ -3,13 +3,15 @@
 //
 //     interpret [cnnc's options] NET.cnn --load W --batch-file B
 //               [--seed S] [--steps N] [--save OUT] [--finite-differences]
+//               [--infer]
 //
 // It reads and writes the files of an emitted program's `step`: OUT has figures
 // [steps, 1 + metrics], outputs, gradients, weights and the optimizer's state,
 // by name.  With -O0 the graph is as written, differentiated and nothing else.
-// With --precision f16 or bf16 it rounds stored values like emitted files. The
-// option --finite-differences compares the gradients with differences of the
-// loss.
+// With --precision f16, bf16 or int8 it rounds stored values like emitted
+// files.  Weights of 8 bits are integers in W, and in OUT times their scales.
+// The option --finite-differences compares the gradients with differences of the
+// loss.  With --infer it runs inference once, and OUT has outputs and weights.
 #include "interpret.h"
 
 #include <stdlib.h>
@@ -22,7 +24,7 @@
 typedef struct Arguments {
     const char *load, *batch, *save;
     int64_t     seed, steps;
-    bool        differences;
+    bool        differences, infer;
     int         argc;           // the options left for cnnc
     char      **argv;
 } Arguments;
@@ -55,22 +57,24 @@ static Arguments read_arguments(Arena *arena, int argc, char **argv)
             a.steps = strtoll(number, NULL, 10);
         else if (strcmp(argv[i], "--finite-differences") == 0)
             a.differences = true;
+        else if (strcmp(argv[i], "--infer") == 0)
+            a.infer = true;
         else
             a.argv[a.argc++] = argv[i];
     }
     return a;
 }
 
-// The graph of a training step, in double, through the passes; NULL after
-// errors.
+// The graph of a training step or of inference, in double, through the passes;
+// NULL after errors.
 static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
 {
     Options o;
     Input in;
 
-    if (options_read(&o, arena, a->argc, a->argv) >= 0) return NULL;
-    o.frontend.mode = TRAIN;
-    if (!is_half(o.frontend.map)) o.frontend.real = F64;
+    if (options_read(&o, arena, diag, a->argc, a->argv) >= 0) return NULL;
+    o.frontend.mode = a->infer ? INFER : TRAIN;
+    if (!is_half(o.frontend.map) && o.frontend.map != I8) o.frontend.real = F64;
     o.frontend.keep_gradients = true;
     if (!input_open(&in, arena, diag, o.input)) return NULL;
     Graph *g = input_graph(&in, &o.frontend);
@@ -86,6 +90,17 @@ static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
 static int64_t row_elements(const Value *v)
 {
     return elements(v->shape) / v->shape.dim[0];
+}
+
+// Multiplies weights that are integers by the scales of their rows.
+static void scale_weights(Run *r)
+{
+    for (ValueId v = 0; v < r->g->value_count; v++) {
+        const Value *value = &r->g->values[v];
+        if (value->kind != PARAM || value->scale == NONE) continue;
+        for (int64_t i = 0; i < elements(value->shape); i++)
+            r->t.data[v][i] *= r->t.data[value->scale][i / row_elements(value)];
+    }
 }
 
 // Copies the file's tensor of v's name; the first dimension may be smaller
@@ -111,6 +126,7 @@ static int64_t load(Run *r, const TensorFile *file, ValueId id)
 // The initial value of the header's: the optimizer's argument of that name.
 static double learning_rate(const Graph *g)
 {
+    if (g->training.optimizer == NULL) return 0;
     const AttrSpec *attr = g->training.optimizer->attrs;
     for (int k = 0; attr[k].name != NULL; k++)
         if (strcmp(attr[k].name, "lr") == 0) return g->training.optimizer_attr[k].f;
@@ -137,6 +153,7 @@ bool run_reset(Run *r)
             memcpy(r->t.data[v], r->t.data[value->state_of],
                    (size_t)elements(value->shape) * sizeof(double));
     }
+    scale_weights(r);
     header[HEADER_SEED] = (double)r->seed;
     header[HEADER_RATE] = header[HEADER_BASE_RATE] = learning_rate(r->g);
     header[HEADER_GRADIENT_SCALE] = 1;
@@ -175,7 +192,8 @@ static double *take_steps(Run *r, int64_t steps)
     return rows;
 }
 
-// The figures are written for all steps together.
+// The figures are written for all steps together; inference has no rows of
+// them.
 static bool is_written(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
@@ -187,9 +205,10 @@ static bool save(Run *r, const char *path, int64_t steps, double *rows)
 {
     const Graph *g = r->g;
     TensorFile out = { .count = 0 };
-    int64_t dim[2] = { steps, count_columns(g) };
+    int64_t dim[2] = { steps, rows != NULL ? count_columns(g) : 0 };
 
-    tensors_add(r->arena, &out, "figures", 2, dim, rows);
+    if (rows != NULL)
+        tensors_add(r->arena, &out, "figures", 2, dim, rows);
     for (ValueId v = 0; v < g->value_count; v++)
         if (is_written(g, v))
             tensors_add(r->arena, &out, g->values[v].name,
@@ -222,7 +241,8 @@ static bool run(Arena *arena, Diag *diag, const Arguments *a)
     r.t = tensors_new(r.g);
     if (a->differences && !check_gradients(&r)) return false;
     if (!run_reset(&r)) return false;
-    double *rows = take_steps(&r, a->steps);
+    double *rows = a->infer ? NULL : take_steps(&r, a->steps);
+    if (a->infer) interpret(r.g, &r.t, r.samples);
     return a->save == NULL || save(&r, a->save, a->steps, rows);
 }
 

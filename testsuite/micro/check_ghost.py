@@ -82,7 +82,7 @@ def make(name, *options):
         text = file.read()
     with open(name + ".cu", "w", encoding="utf-8") as out:
         out.write(PLANTED_FAULT + with_all(text, FAULTS) if name == "ghost" else text)
-    run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
+    run("clang++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
         os.path.join(ROOT, "runtime", "host"), "-x", "c++", name + ".cu", "-x", "none",
         os.path.join(build, "libcnnc_host.a"), "-lpthread", "-o", name)
 

@@ -10,7 +10,6 @@ one level of Pillow's: EXIF orientation applied, alpha over white.  Pillow keeps
 16-bit colours and does not scale tRNS of gray below 8 bits; for these files the expected pixels
 come from the samples that were written.
 """
-import os
 import random
 import shutil
 import struct
@@ -20,12 +19,7 @@ import tempfile
 import zlib
 from pathlib import Path
 
-try:
-    from PIL import Image, ImageOps
-except ImportError:             # Debian's package is for Debian's Python
-    if sys.executable == "/usr/bin/python3":
-        raise
-    os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+from pillow import Image, ImageOps
 
 SIZES = [(1, 1), (1, 9), (5, 3), (16, 16), (17, 33), (40, 8)]
 GRAY, COLOUR, PALETTE, GRAY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6

@@ -7,6 +7,7 @@ The file has nvcc's version, and for each net with its options the sums of each 
 chooses nets. With --update the file is written anew. Another nvcc makes other code, so the test is
 skipped then.
 """
+import glob
 import os
 import sys
 import tempfile
@@ -14,7 +15,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "testsuite", "tools"))
 from counted import count_step, short, total  # noqa: E402
-from held import Table  # noqa: E402
+from held import Table, digest, emitted  # noqa: E402
 
 HEAD = """# Counts of one training step as nvcc's PTX, held by the test ptx.counts. To write them anew:
 #
@@ -32,6 +33,17 @@ COUNTS = {
 }
 
 
+def source(build, net):
+    """The emitted steps and the interpreter, which determine the counts."""
+    path, *options = net.split()
+    texts = [emitted(build, "1 memory", os.path.join(ROOT, path), *options, "-fno-keep-gradients")]
+    for name in sorted(glob.glob(f"{ROOT}/runtime/ptx/**/*", recursive=True)):
+        if os.path.isfile(name):
+            with open(name, encoding="utf-8") as file:
+                texts.append(file.read())
+    return digest(*texts)
+
+
 def count(build, net):
     """The sums of each kernel in the order of the plan."""
     path, *options = net.split()
@@ -46,4 +58,4 @@ def count(build, net):
             for kernel, own in sums.items()}
 
 
-sys.exit(Table(HEAD, "net", list(COUNTS), 24, 13).main(count))
+sys.exit(Table(HEAD, "net", list(COUNTS), 24, 13).main(count, source))

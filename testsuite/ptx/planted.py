@@ -28,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "tools"))
 from changed import drawn  # noqa: E402
 
-SAMPLE, SHORT = 30, 4   # faults in PTX, and in the plan
+SAMPLE, SHORT = 12, 2   # faults in PTX, and in the plan
 
 
 def swapped(line, first, second):

@@ -1052,7 +1052,7 @@ Bits random_of(const std::string &kind)
     return cut((Integer)bits, width);
 }
 
-// Floats that nearly cancel what comes before them
+// Floats that nearly cancel the number before them
 void relate(Values &v, const Words &takes, int lane)
 {
     const size_t count = takes.size();

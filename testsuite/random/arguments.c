@@ -145,6 +145,17 @@ static const char *init_text(Net *n, const ArgSpec *spec, Shape x)
         : word_text(n, spec, x);
 }
 
+// A class of x's channels, or a label that is none, of any sign.
+static const char *label_text(Net *n, const ArgSpec *spec, Shape x)
+{
+    static const int64_t others[] = { 255, -1, -100 };
+    int64_t most = x.rank > 0 ? x.dim[x.rank - 1] - 1 : 0;
+    if (draw_chance(&n->draw, 0.3)) return spec->fallback;
+    return arena_print(n->arena, "%lld", (long long)(
+        draw_chance(&n->draw, 0.7) ? draw_int(&n->draw, 0, most)
+                                   : others[draw_int(&n->draw, 0, 2)]));
+}
+
 // The elements of x as a product of that many factors.
 static const char *factors_text(Net *n, Shape x)
 {
@@ -184,7 +195,7 @@ static const char *argument_text(Net *n, const ArgSpec *spec, Shape x)
 {
     static const char *(*const text[])(Net *, const ArgSpec *, Shape) = {
         int_text, float_text, bool_text, dims_text, padding_text, word_text,
-        list_text, init_text,
+        list_text, init_text, label_text,
     };
     return text[spec->type](n, spec, x);
 }
@@ -209,7 +220,7 @@ const char *forms_of(const ArgSpec *spec)
     case ARG_PADDING:
         return spec->fallback != NULL ? "same|valid|n|nxn|nxnxnxn"
                                       : "n|nxn|nxnxnxn";
-    case ARG_WORD: case ARG_INIT: return spec->fallback;
+    case ARG_WORD: case ARG_INIT: case ARG_LABEL: return spec->fallback;
     default: return NULL;
     }
 }

@@ -74,13 +74,14 @@ Case *cases_read(Arena *arena, const char *path, int *count)
 {
     static const char mark[] = "# run:";
     size_t length;
-    const char *text = read_named_text(arena, path, &length);
+    const char *why;
+    const char *text = read_text(arena, path, MOST_TEXT, &length, &why);
     Case *cases = NULL;
     int32_t capacity = 0;
 
     *count = 0;
     if (text == NULL) {
-        fprintf(stderr, "%s can't be read\n", path);
+        fprintf(stderr, "%s can't be read: %s\n", path, why);
         return NULL;
     }
     text = arena_copy(arena, text, length);
@@ -138,7 +139,7 @@ bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
     argv[argc++] = (char *)of->path;
     c->squeeze = plain ? 0 : of->squeeze;
     c->offload = of->offload;
-    return options_read(&c->options, arena, argc, argv) < 0 &&
+    return options_read(&c->options, arena, diag, argc, argv) < 0 &&
            input_open(&c->in, arena, diag, c->options.input) &&
            diag->error_count == 0;
 }

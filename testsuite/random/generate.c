@@ -147,10 +147,13 @@ static bool draw_before_pool(Net *n, bool follows)
 
 // Passes look at pairs of neighbours. So often a statement reads the one
 // before, or an activation follows a layer that can store one. Often a pool
-// follows a layer that can fuse with it.
+// follows a layer that can fuse with it. Weights with a name are often shared.
 static bool draw_statement(Net *n)
 {
     bool stores = n->last != NULL && n->last->flags & STORES_ACT;
+    if (n->named_count > 0 && draw_chance(&n->draw, 0.15))
+        return draw_statement_of(
+            n, n->named[draw_int(&n->draw, 0, n->named_count - 1)].op, false);
     bool follows = n->value_number > 0 && draw_chance(&n->draw, 0.5);
     const Op *op = draw_op(n, follows && stores && draw_chance(&n->draw, 0.6)
                                   ? ACT : LAYER);

@@ -27,6 +27,13 @@ typedef struct Lines {
     int         count;
 } Lines;
 
+// Weights with a name, and the call that has them.
+typedef struct Named {
+    const Op   *op;
+    Shape       x;              // of its operand
+    const char *arguments;      // with the name
+} Named;
+
 typedef struct Net {
     Arena   *arena;
     Draw     draw;
@@ -41,6 +48,8 @@ typedef struct Net {
     Lines    inputs, body, ends, train;
     int      input_number, value_number;
     int      first_operand;     // of the last call drawn: in the pool
+    Named    named[MOST_LINES];
+    int      named_count;
     const Op *last;             // of the last statement
     // conv, conv.stride, ...: the words drawn, for coverage.
     const char *drawn[MOST_DRAWN];
@@ -67,7 +76,7 @@ int64_t round_dim(Net *n, int64_t dim);
 // first operand's samples.  `given`: the text of the first argument, or NULL.
 const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given);
 // The forms an argument can have, a|b|c: its words, and how many numbers; NULL:
-// it has one alone.  ARG_INIT has n, a number, besides its own.
+// it has one alone.  ARG_INIT and ARG_LABEL have n, a number, besides.
 const char *forms_of(const ArgSpec *spec);
 
 // ---- operands.c -------------------------------------------------------------

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "../../frontend/resolve.h"
 
 // ---- new inputs -------------------------------------------------------------
 
@@ -238,8 +239,43 @@ static Operands draw_operands(Net *n, const Op *op, const Pooled *first)
     return o;
 }
 
+// An earlier call of op whose weights a further call is to share, or NULL; sets
+// *first to an operand of as many channels.
+static const Named *earlier_call(Net *n, const Op *op, const Pooled **first)
+{
+    int64_t at = draw_int(&n->draw, 0, 2 * MOST_LINES);
+    for (int i = 0; i < n->named_count; i++) {
+        const Named *named = &n->named[(at + i) % n->named_count];
+        Shape x = named->x;
+        for (int k = 0; k < n->pool_count && named->op == op; k++) {
+            const Pooled *p = &n->pool[(at + k) % n->pool_count];
+            if (p->shape.rank != x.rank || p->dtype != F64 || p->classes > 0 ||
+                p->shape.dim[x.rank - 1] != x.dim[x.rank - 1])
+                continue;
+            *first = p;
+            return named;
+        }
+    }
+    return NULL;
+}
+
+// Arguments of a call with parameters, which now and then have a name.
+static const char *draw_naming(Net *n, const Op *op, Shape x)
+{
+    const char *arguments = draw_arguments(n, op, x, NULL);
+    if (n->named_count == MOST_LINES || draw_chance(&n->draw, 0.6))
+        return arguments;
+    arguments = arena_print(n->arena, "%s, weights = \"s%d\"", arguments,
+                            n->named_count + 1);
+    n->named[n->named_count++] = (Named){ op, x, arguments };
+    return arguments;
+}
+
 const char *draw_call(Net *n, const Op *op, const Pooled *first)
 {
+    bool made = makes_params(op);
+    const Named *named = made && draw_chance(&n->draw, 0.4)
+        ? earlier_call(n, op, &first) : NULL;
     Operands o = draw_operands(n, op, first);
     const char *text = arena_print(n->arena, "%s(", op->name);
     Shape x = { .rank = 0 };
@@ -248,10 +284,15 @@ const char *draw_call(Net *n, const Op *op, const Pooled *first)
     if (o.count > 0) n->first_operand = (int)(o.at[0] - n->pool);
     for (int k = 0; k < o.count; k++) {
         n->pool[o.at[k] - n->pool].uses++;
-        text = arena_print(n->arena, "%s%s%s", text, k > 0 ? ", " : "",
-                           o.at[k]->name);
+        text = arena_print(n->arena, op->flags & POSITIVE ? "%s%s%s * %s + 0.5"
+                           : "%s%s%s", text, k > 0 ? ", " : "",
+                           o.at[k]->name, o.at[k]->name);
     }
-    const char *arguments = draw_arguments(n, op, x, o.argument);
+    const char *arguments = named != NULL ? named->arguments
+        : made ? draw_naming(n, op, x)
+               : draw_arguments(n, op, x, o.argument);
+    if (named != NULL)
+        add_drawn(n, arena_print(n->arena, "%s.weights", op->name));
     if (o.count == 0 && *arguments != '\0') arguments += 2;
     add_drawn(n, op->name);
     return arena_print(n->arena, "%s%s)", text, arguments);

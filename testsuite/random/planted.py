@@ -48,7 +48,7 @@ def judge(faults, what, good, text, pattern):
 
 def plant_words(programs, work):
     """The rarest operator, argument and form, each drawn by nothing or listed nowhere."""
-    faults, seeds, nets = [], 6501, 1500
+    faults, seeds, nets = [], 8101, 1500
     of = words.drawn(programs, False, seeds, nets)
     names = words.listed(programs, False)
     script(work / "random_net", f'case "$*" in *--list*) cat {work}/list;; *) cat {work}/drawn; esac')

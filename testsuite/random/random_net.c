@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "../../frontend/resolve.h"
 #include "net.h"
 #include "reference.h"
 
@@ -39,7 +40,8 @@ static void list_argument(const Op *op, const ArgSpec *spec)
     const char *forms = forms_of(spec);
     if (forms == NULL) printf("%s.%s\n", op->name, spec->name);
     else list_forms(op, spec, forms);
-    if (spec->type == ARG_INIT) list_forms(op, spec, "n");
+    if (spec->type == ARG_INIT || spec->type == ARG_LABEL)
+        list_forms(op, spec, "n");
 }
 
 static void list(bool exact)
@@ -50,6 +52,7 @@ static void list(bool exact)
         puts(op->name);
         for (const ArgSpec *a = op->args; a != NULL && a->name != NULL; a++)
             list_argument(op, a);
+        if (makes_params(op)) printf("%s.weights\n", op->name);
     }
     list_settings(exact);
     list_ends();

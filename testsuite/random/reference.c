@@ -42,16 +42,22 @@ static double draw_weight(Draw *d, const Value *v, bool exact)
     return (factor ? 1 : 0) + u / 10;
 }
 
-static double draw_datum(Draw *d, const Value *v, bool exact)
+// ignored: a label that losses leave out, and that is drawn too, or NO_LABEL.
+static double draw_datum(Draw *d, const Value *v, int64_t ignored, bool exact)
 {
+    if (v->classes > 0 && ignored != NO_LABEL && draw_chance(d, 0.25))
+        return (double)ignored;
     if (v->classes > 0) return (double)draw_int(d, 0, v->classes - 1);
     if (v->dtype == U8) return (double)draw_int(d, 0, exact ? 1 : 255);
     if (v->dtype == I32) return (double)draw_int(d, 0, 3);
     return exact ? (double)draw_int(d, -1, 1) : draw_real(d, -1, 1);
 }
 
-static double *draw_value(Arena *arena, const Value *v, const Case *of)
+static double *draw_value(Arena *arena, const Graph *g, ValueId id,
+                          const Case *of)
 {
+    const Value *v = &g->values[id];
+    int64_t ignored = v->classes > 0 ? ignored_label(g, id) : NO_LABEL;
     double *data = NEW_ARRAY(arena, elements(v->shape), double);
     Draw d = draw_named(of->seed, v->name);
     int64_t count = elements(v->shape);
@@ -59,7 +65,7 @@ static double *draw_value(Arena *arena, const Value *v, const Case *of)
     if (v->kind == INPUT && of->samples > 0)
         count = count / v->shape.dim[0] * of->samples;
     for (int64_t i = 0; i < count; i++)
-        data[i] = v->kind == INPUT ? draw_datum(&d, v, of->exact)
+        data[i] = v->kind == INPUT ? draw_datum(&d, v, ignored, of->exact)
                                    : draw_weight(&d, v, of->exact);
     // Stages a partial batch like the interface.
     for (int64_t i = count; i < elements(v->shape); i++)
@@ -72,7 +78,7 @@ static double **draw_given(Arena *arena, const Graph *g, const Case *of)
     double **given = NEW_ARRAY(arena, g->value_count, double *);
     for (ValueId v = 0; v < g->value_count; v++)
         if (is_weight(g->values[v].kind) || g->values[v].kind == INPUT)
-            given[v] = draw_value(arena, &g->values[v], of);
+            given[v] = draw_value(arena, g, v, of);
     return given;
 }
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include "../../runtime/host/cublas_v2.h"
 #include "../../runtime/host/cuda_runtime_api.h"
+#include "../../ir/dtype.h"
 #include "running.h"
 #include "slopes.h"
 
@@ -48,6 +49,8 @@ static void *numbers_of(Arena *arena, const Value *v, const double *from)
         case F32: ((float *)to)[i] = (float)from[i]; break;
         case F64: ((double *)to)[i] = from[i]; break;
         case I32: ((int32_t *)to)[i] = (int32_t)from[i]; break;
+        case F16:
+        case BF16: ((uint16_t *)to)[i] = half_bits(v->dtype, from[i]); break;
         default:  ((uint8_t *)to)[i] = (uint8_t)from[i]; break;
         }
     return to;

@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <string.h>
+#include "../../ir/families/prune.h"
+#include "../../ir/families/quantize.h"
 #include "draw.h"
 
 enum { WIDTHS = 4, DIRECTIONS = 2 };
@@ -19,6 +21,7 @@ typedef struct Walk {
     Arena           *arena;
     const Reference *ref;
     const Case      *of;
+    Graph            masks;     // the masks of the first step
     Graph            forward;   // the loss alone
     Tensors          t;
     ValueId          figures;
@@ -40,10 +43,16 @@ static bool find_forward(Walk *w)
     w->forward = *g;
     w->forward.nodes = NEW_ARRAY(w->arena, g->node_count + 1, Node);
     w->forward.node_count = 0;
+    w->masks = w->forward;
+    w->masks.nodes = NEW_ARRAY(w->arena, g->node_count + 1, Node);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         bool any = false;
         if (n->op == NULL || n->phase != FORWARD) continue;
+        if (makes_mask(n)) {
+            w->masks.nodes[w->masks.node_count++] = *n;
+            continue;
+        }
         w->forward.nodes[w->forward.node_count++] = *n;
         for (int k = 0; k < n->operand_count; k++)
             any |= is_changed(g, n->operands[k]) ||
@@ -82,6 +91,7 @@ static double loss_at(Walk *w, double far)
 {
     const Graph *g = w->ref->train;
     reference_begin(w->ref, w->of, &w->t);
+    interpret(&w->masks, &w->t, w->ref->samples);
     for (ValueId v = 0; v < g->value_count; v++)
         for (int64_t i = 0; is_changed(g, v) && i < elements(g->values[v].shape);
              i++)
@@ -95,6 +105,11 @@ static double slope_of(Walk *w, double width)
     return (loss_at(w, width) - loss_at(w, -width)) / (2 * width);
 }
 
+static bool rounds_first_step(const Graph *g)
+{
+    return g->training.quantize != NULL && g->training.quantize->delay == 0;
+}
+
 bool slopes_agree(Arena *arena, const Reference *ref, const Case *of,
                   double *slope, double *gradient)
 {
@@ -104,6 +119,8 @@ bool slopes_agree(Arena *arena, const Reference *ref, const Case *of,
     const Graph *g = ref->train;
     // Limits and scales change gradients, not the loss.
     if (g->training.clip_value != 0 || is_scaled(g)) return true;
+    // A loss of rounded numbers is flat.
+    if (rounds_first_step(g)) return true;
     w.figures = case_value(g, "figures");
     w.t = tensors_new(g);
     w.way = NEW_ARRAY(arena, g->value_count, double *);
@@ -116,8 +133,9 @@ bool slopes_agree(Arena *arena, const Reference *ref, const Case *of,
         for (int k = 0; k < WIDTHS; k++) {
             double here = slope_of(&w, widths[k]);
             double apart = fabs(here - *gradient);
-            // The effect of rounding alone on the difference of two losses.
-            double noise = 1e-14 * fabs(at) / widths[k];
+            // The effect of rounding alone on the difference of two losses.  A
+            // loss may be much smaller than the terms that it is a sum of.
+            double noise = 1e-14 * fmax(fabs(at), 1) / widths[k];
             if (apart < least) *slope = here;
             if (apart < least) least = apart;
             if (apart <= TOLERANCE * sized + noise) least = 0;

@@ -219,6 +219,57 @@ static void set_rate(Net *n)
     set_of_params(n, "rate", factors, n->exact ? 2 : 4);
 }
 
+static bool may_train(const Net *n)
+{
+    Arena *arena = arena_new();
+    bool may = try_net(n, arena, TRAIN) != NULL;
+    arena_free(arena);
+    return may;
+}
+
+// Masks in the three steps that are taken, for all kernels or for some; by
+// numbers of its own.  Not every net has such kernels.
+static void set_pruning(Net *n)
+{
+    Net saved = *n;
+    static const char *const parts[] = { "0", "0.25", "1/2", "0.8", "0.97" };
+    static const char *const powers[] = { "1", "3", "1/2", "0" };
+    Draw draw = draw_named(n->seed, "prune");
+    if (!draw_chance(&draw, 0.25)) return;
+    int begin = (int)draw_int(&draw, 0, 2), every = (int)draw_int(&draw, 1, 2);
+    int end = begin + (int)draw_int(&draw, 1, 3);
+    const char *final = parts[draw_int(&draw, 1, 4)];
+    const char *initial = parts[draw_int(&draw, 0, 4)];
+    const char *power = powers[draw_int(&draw, 0, 3)];
+    const char *of = draw_chance(&draw, 0.3) ? ", of = \"*[02468].*\"" : "";
+    if (draw_chance(&draw, 0.6))
+        add_setting(n, "prune", arena_print(
+                        n->arena, "polynomial(%s, %d, %d, initial = %s, power "
+                        "= %s, every = %d%s)", final, begin, end, initial,
+                        power, every, of));
+    else
+        add_setting(n, "prune", arena_print(
+                        n->arena, "constant(%s, begin = %d, %severy = %d%s)",
+                        final, begin, draw_chance(&draw, 0.5) ? "end = 2, " :
+                        "", every, of));
+    if (!may_train(n)) *n = saved;
+}
+
+// Scales that are used in some of the three steps that are taken, by numbers of
+// its own.  Not in the integer mode: they are quotients.
+static void set_rounding(Net *n)
+{
+    Net saved = *n;
+    static const char *const averages[] = { "0", "1/2", "0.9" };
+    Draw draw = draw_named(n->seed, "quantize");
+    if (n->exact || !draw_chance(&draw, 0.25)) return;
+    int delay = (int)draw_int(&draw, 0, 2);
+    add_setting(n, "quantize", arena_print(
+                    n->arena, "int8(delay = %d, average = %s)", delay,
+                    averages[draw_int(&draw, 0, 2)]));
+    if (!may_train(n)) *n = saved;
+}
+
 // Every setting of the language; how often each is set.  One without a function
 // never is, and one with no chance draws its own. Here a call is a training step, of which accumulate makes several
 // (testsuite/micro) and in which a scale does not grow (testsuite/half).
@@ -233,7 +284,8 @@ static const struct {
     { "clip_norm", 0.25, set_clip_norm }, { "average", 0.3, set_average },
     { "accumulate", 0, NULL }, { "loss_scale", 0.25, set_loss_scale },
     { "loss_scale_interval", 0, NULL }, { "freeze", 0, set_freeze },
-    { "rate", 0, set_rate },
+    { "rate", 0, set_rate }, { "prune", 0, set_pruning },
+    { "quantize", 0, set_rounding },
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -249,13 +301,14 @@ static void check_settings(void)
 }
 
 // A setting that a pass makes an operator of the same name of is as exact as
-// that is.
+// that is.  Integers of 8 bits are not.
 void list_settings(bool exact)
 {
     for (int k = 0; k < SETTINGS; k++) {
         const char *name = settings[k].name;
         const Op *op = find_op(name, strlen(name));
         if (settings[k].set != NULL &&
+            (!exact || settings[k].set != set_rounding) &&
             (!exact || op == NULL || op->flags & EXACT))
             printf("train.%s\n", name);
     }
@@ -273,10 +326,9 @@ void draw_train(Net *n)
         set_exact_loss_scale(n);
         set_freeze(n);
         set_rate(n);
-        Arena *arena = arena_new();
-        bool good = try_net(n, arena, TRAIN) != NULL;
-        arena_free(arena);
-        if (good) return;
+        set_pruning(n);
+        set_rounding(n);
+        if (may_train(n)) return;
         Draw draw = n->draw;
         *n = saved;
         n->draw = draw;

@@ -14,7 +14,7 @@ NET = """net large {
     input image : f32[8, 8, 4]
     input label : class[10]
     x = image
-    repeat 260 { x = x -> conv(4, 3) -> batchnorm -> relu }
+    repeat 264 { x = x -> conv(4, 3) -> batchnorm -> relu }
     logits = x -> flatten -> dense(10)
     output logits
     loss softmax_cross_entropy(logits, label)

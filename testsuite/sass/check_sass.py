@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from machine_code import HERE, compiled, count_math, memory_of, opcode, tile_of
-from held import Failed, Table, run  # machine_code has found its folder
+from held import Failed, Table, digest, emitted, run  # machine_code has found its folder
 
 HEAD = """# Main loops of the convolutions of net.cnn in machine code, held by the test nvcc.sass. To write
 # them anew:
@@ -35,7 +35,7 @@ SETS = [f"{precision} {arch} memory" for precision in ("f16", "tf32", "f32")
 def short(kernel):
     """`conv_forward three_normalized, normalized` of a demangled name."""
     name, shape = re.search(r"(\w+)<(\w+)_shape", kernel).groups()
-    loads = re.search(r"Normalized|Centred|UnpoolLoad", kernel)
+    loads = re.search(r"Normalized\b|Centred|UnpoolLoad", kernel)
     return f"{name} {shape}" + (f", {loads[0].lower()} on load" if loads else "")
 
 
@@ -50,12 +50,21 @@ def row_of(kernel, arch):
             "memory": memory_of(loop)}
 
 
+def options_of(name):
+    precision, _, preferred = name.split()
+    return [f"{HERE}/net.cnn", *OPTIONS, "--precision", precision, "--prefer", preferred]
+
+
+def source(build, name):
+    """Kernels and steps, which determine the machine code."""
+    return digest(emitted(build, "2 kernels", *options_of(name)))
+
+
 def count(build, name):
-    precision, arch, preferred = name.split()
+    arch = name.split()[1]
     rows = {}
     with tempfile.TemporaryDirectory() as work:
-        run([f"{build}/cnnc", f"{HERE}/net.cnn", *OPTIONS, "--precision", precision,
-             "--prefer", preferred, "-o", f"{work}/net.cu"])
+        run([f"{build}/cnnc", *options_of(name), "-o", f"{work}/net.cu"])
         for kernel in compiled(build, f"{work}/net.cu", arch):
             if not re.search(r"(conv|depthwise)_\w+<(?!logits)", kernel.name):
                 continue
@@ -68,4 +77,4 @@ def count(build, name):
     return dict(sorted(rows.items()))
 
 
-sys.exit(Table(HEAD, "set", COLUMNS, 52, 7, "memory").main(count, SETS))
+sys.exit(Table(HEAD, "set", COLUMNS, 52, 7, "memory").main(count, source, SETS))

@@ -98,7 +98,7 @@ def tile_of(kernel):
     """The rows and columns of a block's tile, those of a warp or a thread, and threads of a block;
     without a tile 256 threads."""
     tensor = re.search(r"TensorTile<\w+, (\d+), (\d+), (\d+), (\d+)", kernel)
-    plain = re.search(r"GemmTile<(\d+), (\d+), (\d+), (\d+)>", kernel)
+    plain = re.search(r"GemmTile<(\d+), (\d+), (\d+), (\d+)[,>]", kernel)
     if not (tensor or plain):
         return None, 256
     tile = tuple(map(int, (tensor or plain).groups()))

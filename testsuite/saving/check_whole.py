@@ -26,8 +26,8 @@ from saving import (build, build_shim, bytes_of, enter_folder, expect, kept, lea
 
 FILES = ["weights", "best", "state"]
 OLD = b"as it was"
-undisturbed = {}        # what each file ends as
-allowed = {}            # what each may ever be; None: it is not there
+undisturbed = {}        # the end of each file
+allowed = {}            # all states of each; None: it is not there
 data = []
 
 
@@ -161,7 +161,7 @@ def interrupt_each_call(calls):
     print(f"a SIGINT in {sum(count)} calls: {count[True]} stopped the run; two ended it at once")
 
 
-STEP = "if (!call_ok(net, net->replay(s->data, s->bytes))) return false;"
+STEP = "if (!take_step(run, s)) return false;"
 SAVES = "if (path && !save_run(t->net, path, p, &run->state)) return false;"
 STOPPED = re.compile("stopped by SIGINT after epoch 0 and 4 samples of [0-9]+: the state is in state,")
 

@@ -104,7 +104,7 @@ def inputs_of(program):
     listing = subprocess.run(["./" + program, "info", "--tensors"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
     for line in listing.splitlines():
-        role, name, dtype, shape, classes = line.split()
+        role, name, dtype, shape, classes = line.split()[:5]
         if role == "input":
             yield name, dtype, [int(n) for n in shape.split("x")], int(classes)
 

@@ -36,8 +36,8 @@ def kernels(nvcc, folder, text, arch):
     """Lists each kernel on tensor cores: name, tile, stack and spills, registers, shared memory."""
     (folder / "net.cu").write_text(text)
     said = subprocess.run([nvcc, "-std=c++17", "-fmad=false", "-arch=" + arch, "-Werror",
-                           "all-warnings", "-Xptxas", "-v", "-c", "net.cu", "-o", "net.o"], cwd=folder, capture_output=True,
-                          text=True, check=True).stderr
+                           "all-warnings", "-Xptxas", "-v", "-cubin", "net.cu", "-o", "net.cubin"],
+                          cwd=folder, capture_output=True, text=True, check=True).stderr
     for mangled, stack, stores, loads, registers, rest in KERNEL.findall(said):
         name = subprocess.run(["c++filt", mangled], capture_output=True, text=True,
                               check=True).stdout

@@ -6,14 +6,15 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 class BuiltNet:
-    """Built in a folder by g++ at a level such as -O3, from what cnnc emits with these options."""
+    """Built in a folder by a compiler at a level such as -O3, from what cnnc emits with these
+    options."""
 
-    def __init__(self, build, folder, name, level, *options):
+    def __init__(self, build, folder, name, level, *options, compiler="g++"):
         path = os.path.join(folder, name)
         net = os.path.join(ROOT, "examples", name, f"{name}.cnn")
         subprocess.run([os.path.join(build, "cnnc"), "--main", *options, net, "-o", f"{path}.cu"],
                        check=True)
-        subprocess.run(["g++", "-std=c++17", level, "-I", os.path.join(ROOT, "runtime", "host"),
+        subprocess.run([compiler, "-std=c++17", level, "-I", os.path.join(ROOT, "runtime", "host"),
                         "-x", "c++", f"{path}.cu", "-x", "none",
                         os.path.join(build, "libcnnc_host.a"), "-lpthread", "-o", path], check=True)
         info = subprocess.run([path, "info", "--tensors"], check=True, stdout=subprocess.PIPE)

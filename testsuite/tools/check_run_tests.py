@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """run_tests.py on tests made here: a failing test is a failure; a test without enough time is
-stopped, named and a failure.
+stopped, named and a failure; a part of a long test is left out of all.
 
     check_run_tests.py
 """
@@ -23,7 +23,7 @@ def make_tests(folder, tests):
     with open(os.path.join(folder, "CTestTestfile.cmake"), "w") as file:
         for name, label, script in tests:
             file.write(f'add_test({name} "sh" "-c" "{script}")\n'
-                       f"set_tests_properties({name} PROPERTIES LABELS {label}"
+                       f'set_tests_properties({name} PROPERTIES LABELS "{label}"'
                        " SKIP_RETURN_CODE 77)\n")
 
 
@@ -39,6 +39,9 @@ def check(folder):
     status, text = run(folder, "quick")
     expect(status == 0 and "tests not run" not in text, f"good tests fail: {text}")
     expect(run(folder, "all")[0] == 1, "a bad test passes")
+    make_tests(folder, [("good", "long", "exit 0"), ("part", "quick;part", "exit 1")])
+    expect(run(folder, "quick")[0] == 1, "a part of a long test is not quick")
+    expect(run(folder, "all")[0] == 0, "a part of a long test runs twice")
     make_tests(folder, [(name, "long", "sleep 20") for name in ("a.1", "a.2", "a.3")])
     begun = time.time()
     status, text = run(folder, "all", "--until", int(begun) + 4)

@@ -18,7 +18,7 @@ from pathlib import Path
 TIMES = 8
 ROUNDING = {"f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8}
 LOSS_SCALE = {"f16": 1024}
-TYPES = {"F32": "f", "F64": "d", "I32": "i", "U8": "B"}
+TYPES = {"I8": "b", "F32": "f", "F64": "d", "I32": "i", "U8": "B"}
 
 
 def read_safetensors(path):

@@ -12,6 +12,7 @@ import subprocess
 
 CXX = os.environ.get("CXX", "clang++")
 
+COMMENT = re.compile(r"(^|\s)//[^\n]*", re.M)     # no address of a page in a string
 PLACE = re.compile(r"^constexpr (Place<\w+>|Parameter) +(\w+) += (\{[^;]*\});", re.M)
 STEPS = re.compile(r"^(static int \w+_steps\([^;{]*\)\n\{\n(?:    [^\n]*;\n)*?)"
                    r"( +(?:[A-Z][A-Z_]+\(\d+,|if \(scored\)).*?)"
@@ -85,7 +86,8 @@ def take_out(text, arena_bytes=None):
         places.append(str(arena_bytes or match[2]))
         return f"{match[1]} ((size_t)place_of({len(places) - 1}))"
 
-    text = PLACE.sub(place, re.sub(r"\s*\n", "\n", re.sub(r"//[^\n]*", "", text)))
+    text = COMMENT.sub(r"\1", text)
+    text = PLACE.sub(place, re.sub(r"\s*\n", "\n", text))
     text = LINES.sub(lambda m: m[1] + ",".join(sorted(m[2].split(","), key=int)), text)
     text = re.sub(r"(PLAN_HASH) +\w+", r"\1 0", text)
     return take_out_order(ARENA.sub(arena, text), places), places

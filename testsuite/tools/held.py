@@ -1,8 +1,10 @@
 """Tables of counts that a file holds for one version of nvcc: another makes other code.
 
 A file has a head, the version, and sections of rows. A test counts the sections anew and prints
-each difference, or with --update writes the file.
+each difference, or with --update writes the file. A section also has the digest of the texts that
+its counts follow from. Counts of the same texts are the same, so they are not counted again.
 """
+import hashlib
 import os
 import re
 import subprocess
@@ -38,6 +40,20 @@ def nvcc_version():
     return found[1] if found else None
 
 
+def digest(*texts):
+    """A short digest of these texts and files."""
+    of = hashlib.sha256()
+    for text in texts:
+        of.update(text.encode())
+    return of.hexdigest()[:16]
+
+
+def emitted(build, first, *arguments):
+    """The file that cnnc emits for these arguments, from a section on to its interface."""
+    text = run([f"{build}/cnnc", *arguments, "-o", "-"])
+    return text[text.index(f"// ---- {first}"):text.index("// ---- 4 interface")]
+
+
 class Table:
     """How a file is written: its head, the word before a section's name, the columns, the width
     of names, and whether a bar follows them. The last column may be text after another bar."""
@@ -47,31 +63,34 @@ class Table:
         self.names, self.width = names, width
 
     def read(self, path):
-        """nvcc's version, and by section its rows with their counts."""
-        version, sections = None, {}
+        """nvcc's version, and by section its rows with their counts, and its digest."""
+        version, sections, digests, section = None, {}, {}, None
         with open(path, encoding="utf-8") as file:
             for line in file:
                 first, _, rest = line.strip().partition(" ")
                 if first == "nvcc":
                     version = rest
                 elif first == self.word:
-                    own = sections[rest] = {}
+                    own, section = sections.setdefault(rest, {}), rest
+                elif first == "digest":
+                    digests[section] = rest
                 elif first and first not in ("#", "kernel"):
                     name, numbers, text = line.split("|") if self.text else (first, rest, "")
                     own[name.strip()] = dict(zip(self.columns, map(int, numbers.split())))
                     if self.text:
                         own[name.strip()][self.text] = text.strip()
-        return version, sections
+        return version, sections, digests
 
     def line(self, name, cells, text):
         bar = "|" if self.text else ""
         line = f"{name:<{self.names}}{bar}" + "".join(f"{cell:>{self.width}}" for cell in cells)
         return f"{line} | {text}".rstrip() if self.text else line
 
-    def write(self, path, version, sections):
+    def write(self, path, version, sections, digests):
         lines = [self.head, f"nvcc {version}"]
         for section, rows in sections.items():
-            lines += ["", f"{self.word} {section}", self.line("kernel", self.columns, self.text)]
+            lines += ["", f"{self.word} {section}", f"digest {digests[section]}",
+                      self.line("kernel", self.columns, self.text)]
             for name, row in rows.items():
                 lines.append(self.line(name, [row[column] for column in self.columns],
                                        row.get(self.text, "")))
@@ -91,15 +110,18 @@ class Table:
                         if column != self.text and was else ""
                     yield f"{name}: {column} {was} -> {now}{change}"
 
-    def check(self, path, sections, pattern, count):
-        """Counts the sections of the file anew; the status of the test."""
-        version, held = self.read(path)
+    def check(self, path, sections, pattern, count, source):
+        """Counts the sections anew whose texts have changed; the status of the test."""
+        version, held, digests = self.read(path)
         if version != nvcc_version():
             print(f"the counts are of nvcc {version}, and this is nvcc {nvcc_version()}")
             return SKIPPED
         changed = 0
         for name in sections or held:
             if not re.search(pattern, name):
+                continue
+            if source(name) == digests.get(name):
+                print(f"{name}: counted before from the same texts", flush=True)
                 continue
             rows = count(name)
             lines = list(self.differences(held.get(name, {}), rows))
@@ -110,9 +132,9 @@ class Table:
             print("If the change is intended, the file's head has the command that writes it anew.")
         return int(changed > 0)
 
-    def main(self, count, sections=()):
-        """The program `BUILD FILE [PATTERN] [--update]`: count(build, section) returns rows. The
-        sections are these, or those of the file."""
+    def main(self, count, source, sections=()):
+        """The program `BUILD FILE [PATTERN] [--update]`: count(build, section) returns rows, and
+        source(build, section) the digest. The sections are these, or those of the file."""
         words = [word for word in sys.argv[1:] if word != "--update"]
         build, path, pattern = [*words, ""][:3]
         if nvcc_version() is None:
@@ -120,11 +142,14 @@ class Table:
             return SKIPPED
         try:
             if "--update" not in sys.argv:
-                return self.check(path, sections, pattern, lambda name: count(build, name))
-            held = self.read(path)[1] if os.path.exists(path) else {}
-            self.write(path, nvcc_version(),
-                       {name: count(build, name) if re.search(pattern, name) else held[name]
-                        for name in sections or held})
+                return self.check(path, sections, pattern, lambda name: count(build, name),
+                                  lambda name: source(build, name))
+            _, held, digests = self.read(path) if os.path.exists(path) else (None, {}, {})
+            anew = [name for name in sections or held if re.search(pattern, name)]
+            digests.update((name, source(build, name)) for name in anew)
+            held.update((name, count(build, name)) for name in anew)
+            self.write(path, nvcc_version(), {name: held[name] for name in sections or held},
+                       digests)
         except Failed as error:
             print(error)
             return error.status

@@ -5,8 +5,9 @@
     mutants.py BUILD CC CXX LIT         checks that all of the table can be planted
 
 The head of mutants.txt explains the table. A test's command must succeed without any fault and fail
-with each. The test plants the faults that are new since the last landing (changed.py), and SAMPLE of
-those whose files or command have changed since then; the commit draws them. MUTANTS=all plants all.
+with each. The test plants MOST_NEW of the faults that are new since the last landing (changed.py).
+It plants SAMPLE of those whose files or command have changed since then; the commit draws them.
+MUTANTS=all plants all.
 FAULT in the environment chooses those with that text in their names, and TABLE another table.
 
 Faults are planted in a copy of the tree. A program is linked with the faulty file before the
@@ -33,6 +34,7 @@ ROOT = str(Path(__file__).resolve().parents[2])
 TABLE = "testsuite/mutants.txt"
 LIMIT = 900     # seconds of a processor
 SAMPLE = 1      # of a test's old faults
+MOST_NEW = 6    # of a test's new faults
 SKIPPED = 77    # the status of a command that needs a missing tool
 
 
@@ -172,6 +174,7 @@ PTX = [f"runtime/ptx/{path.name}" for path in sorted(Path(ROOT, "runtime/ptx").g
        if path.name != "host.cpp"]
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 PROGRAMS = {
+    "augment_tool": Program(["testsuite/trainer/augment_tool.cpp"], (), HOST, False),
     "cnnc": Program(["frontend/driver/main.c"]),
     "costs": Program(["testsuite/costs/costs.c"]),
     "fuzz": Program([*FUZZ, "testsuite/fuzz/compiler.c", "testsuite/fuzz/fuzz.c",
@@ -183,16 +186,21 @@ PROGRAMS = {
                              for name in ("block", "gemm", "tile", "tile_operand"))], (), HOST),
     "interpret": Program(["testsuite/interpret/interpret.c", "testsuite/interpret/differences.c",
                           "testsuite/tools/write_tensors.c"]),
+    "pack": Program([f"runtime/pack/{path.name}"
+                     for path in sorted(Path(ROOT, "runtime/pack").glob("*.c"))],
+                    ("-DHAVE_JPEG", "-DHAVE_PNG", '-DCNNC_VERSION="0"', '-DCNNC_RELEASED="0"'),
+                    ("-ljpeg", "-lpng", "-lpthread")),
     "ptx_counts": Program(["testsuite/ptx/counts.cpp", *PTX], ("-fno-strict-aliasing",)),
     "ptx_memory_models": Program(["testsuite/ptx/memory_models.cpp", *PTX],
                                  ("-fno-strict-aliasing",)),
     "tensor_layouts": Program(["testsuite/tensor/layouts.cu"], (), HOST, False),
     "tensor_tiles": Program(["testsuite/tensor/tiles.cu"], (), HOST, False),
+    "trainer_test": Program(["testsuite/trainer/trainer_test.cpp"], (), HOST, False),
 }
 FOLDERS = ["codegen", "frontend", "ir", "passes", "runtime", "testsuite"]
 # The files of a build that check_net needs.
-OF_BUILD = ["libcnnc_host.a", "libcnnc_ptx.a", "testsuite/compare_tensors", "testsuite/random_tensors",
-            "testsuite/sanitize"]
+OF_BUILD = ["libcnnc_host.a", "libcnnc_ptx.a", "testsuite/libtrainer.a", "testsuite/compare_tensors",
+            "testsuite/random_tensors", "testsuite/random/random_net", "testsuite/sanitize"]
 
 
 def program_of(name):
@@ -239,9 +247,11 @@ class Builder:
             self.objects[source, flags] = target
         return self.objects[source, flags]
 
-    def faulty_objects(self):
-        """The objects that come before a library's: of sources of the compiler, its runtime too."""
-        yield from (self.compile(path) for path in self.texts if path.endswith(".c"))
+    def faulty_objects(self, own):
+        """The objects that come before a library's: of sources of the compiler, its runtime too,
+        except those that are the program's own."""
+        yield from (self.compile(path) for path in self.texts
+                    if path.endswith(".c") and not path.startswith("runtime/") and path not in own)
         if not any(path.startswith("runtime/") and path.endswith(".cuh") for path in self.texts):
             return
         files = [sorted(self.tree.glob(f"runtime/{name}.cuh"), key=lambda file: file.name)
@@ -259,11 +269,9 @@ class Builder:
             program, path = program_of(name), self.folder / name
             if not program.cached:
                 self.objects = {}
-            objects = [self.compile(source, program.flags)
-                       for source in program.sources
-                       if source not in self.texts or not source.endswith(".c")]
+            objects = [self.compile(source, program.flags) for source in program.sources]
             if program.cached:
-                objects += self.faulty_objects()
+                objects += self.faulty_objects(program.sources)
             libraries = [os.path.join(self.build, word) if word.endswith(".a") else word
                          for word in (*program.libraries, "libcore.a")]
             flags = [*program.flags, *os.environ.get("CXXFLAGS", "").split()]
@@ -274,7 +282,7 @@ class Builder:
     def faulty_build(self):
         """The build as check_net takes it; its compiler and interpreter have the fault."""
         folder = self.folder / "faulty"
-        (folder / "testsuite").mkdir(parents=True, exist_ok=True)
+        (folder / "testsuite/random").mkdir(parents=True, exist_ok=True)
         links = {name: os.path.join(self.build, name) for name in OF_BUILD}
         links |= {"cnnc": self.program("cnnc"), "testsuite/interpret": self.program("interpret")}
         for name, target in links.items():
@@ -385,9 +393,11 @@ def choose(tests, before):
         old = [(test, mutant) for test, mutant in pairs if (test, mutant) not in new and
                ((before is not None and test.key(mutant) not in before) or
                 has_changed(ROOT, *watched(test, mutant)))]
+        all_new = len(new)
+        new = drawn(ROOT, new, MOST_NEW, lambda pair: pair[1].name)
         some = drawn(ROOT, old, SAMPLE, lambda pair: pair[1].name)
-        print(f"{len(pairs)} faults; planted are {len(new)} new ones and {len(some)} of {len(old)} "
-              "in changed files", flush=True)
+        print(f"{len(pairs)} faults; planted are {len(new)} of {all_new} new ones and {len(some)} "
+              f"of {len(old)} in changed files", flush=True)
         chosen = new + some
     return [(test, [mutant for of, mutant in chosen if of is test]) for test in tests]
 

@@ -8,10 +8,16 @@
 //     u = (splitmix64(fnv1a64(name) + seed * 0x9E3779B97F4A7C15 + i) >> 11) /
 //     2^53
 //
-// Weights of rank 2 and more are (2u - 1) / sqrt(elements / shape[0]), other
-// parameters (2u - 1) / 10, to which 1 is added where they are called weight (a
-// norm's factors) or variance; real inputs 2u - 1, u8 inputs floor(256 u), labels
-// floor(classes u): in double, then rounded to the tensor's type.
+// Weights of rank 2 and more are (2u - 1) / sqrt(elements / shape[0]), or
+// round(127 (2u - 1)) where they are integers.  The scale of weights of that
+// name is then (1 + u) (5/3) / 127 / sqrt(elements / shape[0]), so that a
+// product has about the size of its operand; the scale of a map is
+// (1 + u) / 96.
+// Other parameters are (2u - 1) / 10, to which 1 is added where they are called weight (a
+// norm's factors) or variance.  Real inputs are 2u - 1, u8 inputs floor(256 u),
+// labels floor(classes u).  Where classes u is less than 1/4 above, a label is
+// that which the losses ignore, if it is negative.  All is computed in double,
+// then rounded to the tensor's type.
 
 #include <initializer_list>
 
@@ -49,8 +55,24 @@ static size_t parse_shape(const char *text, SafeTensor *t)
     return count;
 }
 
+// Returns the least scale of a map, or of the weights that t is the scale of;
+// 0: t is no scale.
+static double scale_of(const SafeTensor *t)
+{
+    const char *last = strrchr(t->name, '.');
+    if (!last || strcmp(last, ".scale") || t->rank != 1) return 0;
+    size_t length = (size_t)(last - t->name);
+    for (int i = 0; i < weights.count; i++) {
+        const SafeTensor *of = &weights.tensors[i];
+        if (strncmp(of->name, t->name, length) || of->name[length]) continue;
+        double count = (double)(of->bytes / safe_types[of->type].bytes);
+        return 5.0 / 3 / 127 / sqrt(count / (double)of->shape[0]);
+    }
+    return 1.0 / 96;
+}
+
 static void fill(SafeTensor *t, size_t count, bool weight, int classes,
-                 uint64_t seed)
+                 int ignored, uint64_t seed)
 {
     void *data = take_memory(t->bytes);
     uint64_t key = fnv1a64(t->name) + seed * 0x9E3779B97F4A7C15u;
@@ -61,26 +83,32 @@ static void fill(SafeTensor *t, size_t count, bool weight, int classes,
     const char *last = strrchr(t->name, '.');
     bool is_factor = weight && t->rank == 1 && last &&
                      (!strcmp(last, ".weight") || !strcmp(last, ".variance"));
-    double middle = is_factor ? 1 : 0;
+    double middle = is_factor ? 1 : 0, scaling = weight ? scale_of(t) : 0;
     for (size_t i = 0; i < count; i++) {
         double u = (double)(splitmix64(key + i) >> 11) * 0x1p-53;
         double value = middle + (2 * u - 1) * scale;
         if (classes > 0)
-            value = floor(u * classes);
+            value = ignored < 0 && u * classes - floor(u * classes) < 0.25
+                ? ignored : floor(u * classes);
         else if (t->type == SAFE_U8)
             value = floor(u * 256);
+        else if (t->type == SAFE_I8)
+            value = round(127 * (2 * u - 1));
+        else if (scaling > 0)
+            value = (1 + u) * scaling;
         write_element(t->type, data, i, value);
     }
     t->data = (const unsigned char *)data;
 }
 
-// Takes one line of the listing: role name dtype shape classes.
+// Takes one line of the listing: role name dtype shape classes, and the label
+// that losses ignore, if there is one.
 static bool take_line(const char *line, uint64_t seed)
 {
     char role[16], name[SAFE_NAME], dtype[8], shape[128];
-    int classes;
-    if (sscanf(line, "%15s %159s %7s %127s %d", role, name, dtype, shape,
-               &classes) != 5)
+    int classes, ignored = 0;
+    if (sscanf(line, "%15s %159s %7s %127s %d %d", role, name, dtype, shape,
+               &classes, &ignored) < 5)
         return complain("wanted `role name dtype shape classes`, found %s",
                         line);
     bool weight = !strcmp(role, "param");
@@ -94,7 +122,7 @@ static bool take_line(const char *line, uint64_t seed)
         return complain("%s: unknown type %s", name, dtype);
     size_t count = parse_shape(shape, t);
     t->bytes = count * safe_types[t->type].bytes;
-    fill(t, count, weight, classes, seed);
+    fill(t, count, weight, classes, ignored, seed);
     return true;
 }
 

@@ -3,7 +3,7 @@
 
     check_init.py CNNC LIBHOST NET.cnn
 
-NET is saving/small.cnn. A step of rate 0 keeps what --init took: numbers of F16, BF16 and F32, and
+NET is saving/small.cnn. A step of rate 0 keeps the tensors of --init, of F16, BF16 and F32, and
 the averages that start as the parameters do. Tensors of another shape, missing ones and foreign
 ones are named. Nothing is taken from a file in which nothing fits.
 """

@@ -42,7 +42,7 @@ def train(folder, text, name):
     source, program, weights = (os.path.join(folder, name + end) for end in (".cu", "", ".st"))
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
-    subprocess.run([CXX, "-std=c++17", "-O1", "-w", "-I", host, "-xc++", source, "-xnone",
+    subprocess.run([CXX, "-std=c++17", "-O0", "-w", "-I", host, "-xc++", source, "-xnone",
                     library, "-lpthread", "-o", program], check=True)
     done = subprocess.run([program, "train", "--data", data, "--epochs", "2", "--val-split", "0.1",
                            "--save", weights], text=True, capture_output=True, check=False)

@@ -160,12 +160,12 @@ static void test_npy_types()
         float x = 0;
         int y = 0;
         CHECK(read_column("x.npy,x.npy", &c) && c.count == 6);
-        fill_sample(&c, NULL, 4, (unsigned char *)&x);
+        fill_sample(&c, NULL, 4, NULL, (unsigned char *)&x);
         bool is_bool = type == SAFE_BOOL;
         CHECK(x == (is_bool ? 1 : 2));
         bool whole = type != SAFE_F64 && type != SAFE_F32 && type != SAFE_F16;
         CHECK(read_column("x.npy", &l) == whole);
-        if (whole) fill_sample(&l, NULL, 2, (unsigned char *)&y);
+        if (whole) fill_sample(&l, NULL, 2, NULL, (unsigned char *)&y);
         CHECK(whole ? y == (is_bool ? 0 : 3) : complained("and input y is classes"));
     }
     const NetTensor byte = {"x", "u8", 2, {4, 1}, 0, 4, 0, 1, -1};
@@ -218,7 +218,7 @@ static void check_numbers(const char *type, const void *data, size_t bytes, cons
     DataColumn c = describe_column(&image);
     float x[4] = {};
     CHECK(read_column("x.npy", &c));
-    fill_sample(&c, NULL, 0, (unsigned char *)x);
+    fill_sample(&c, NULL, 0, NULL, (unsigned char *)x);
     CHECK(!memcmp(x, wanted, sizeof x));
 }
 
@@ -251,7 +251,7 @@ static void test_npy_numbers()
     unsigned char x = 9;
     write_npy("x.npy", "{'descr':'|b1','fortran_order':False,'shape':(4,)}", b1, 4);
     CHECK(read_column("x.npy", &c));
-    fill_sample(&c, NULL, 3, &x);
+    fill_sample(&c, NULL, 3, NULL, &x);
     CHECK(x == 1);
     write_npy("x.npy", "{'descr':'|i1','fortran_order':False,'shape':(4,)}", i1, 4);
     CHECK(!read_column("x.npy", &c) && complained("elements are |i1, and input x is u8"));
@@ -284,8 +284,8 @@ static void test_cifar()
     for (int n = 0; n < 8; n++) {
         unsigned char x[3072];
         int y = -1, at = n < 3 ? n : n - 3, wrong = 0;
-        fill_sample(&c, NULL, n, x);
-        fill_sample(&l, NULL, n, (unsigned char *)&y);
+        fill_sample(&c, NULL, n, NULL, x);
+        fill_sample(&l, NULL, n, NULL, (unsigned char *)&y);
         for (int i = 0; i < 1024; i++)
             for (int k = 0; k < 3; k++)
                 wrong += x[i * 3 + k] !=
@@ -300,7 +300,7 @@ static void test_cifar()
         fine.classes = classes;
         l = describe_column(&fine);
         CHECK(read_column("c100", &l) && l.count == 4);
-        fill_sample(&l, NULL, 2, (unsigned char *)&y);
+        fill_sample(&l, NULL, 2, NULL, (unsigned char *)&y);
         CHECK(y == (classes == 20 ? 14 : 92));
     }
     l = describe_column(&label);

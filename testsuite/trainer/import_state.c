@@ -2,13 +2,19 @@
 //
 //     import_state STATE IMAGES LOGITS
 //
-// IMAGES has one batch of images as plain numbers, and LOGITS gets the outputs.
+// IMAGES has one batch of images as plain numbers, and LOGITS gets the outputs.  With FROM_F32 the
+// weights of STATE are f32 and those of the net are not.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
 #include "exported.h"
 
+#ifdef FROM_F32
+enum { BYTES = EXPORTED_F32_PARAMS_BYTES };
+#else
+enum { BYTES = EXPORTED_STATE_BYTES };
+#endif
 enum { IMAGES = EXPORTED_BATCH * 6 * 6 * 2, LOGITS = EXPORTED_BATCH * 3 };
 
 static int read_all(const char *path, void *to, size_t bytes)
@@ -21,7 +27,7 @@ static int read_all(const char *path, void *to, size_t bytes)
 
 int main(int argc, char **argv)
 {
-    static unsigned char state[EXPORTED_STATE_BYTES];
+    static unsigned char state[BYTES];
     static float images[IMAGES], logits[LOGITS];
     exported_context net = { .ready = 0 };
     cublasHandle_t cublas;

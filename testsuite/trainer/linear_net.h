@@ -271,8 +271,8 @@ static const NetTensor linear_params[] = {
     {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0, 0, -1}};
 static const NetTensor linear_kept[] = {
     {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0, 0, -1}};
-static const NetFigure linear_losses[] = {{"loss", "softmax_cross_entropy"}};
-static const NetFigure linear_metrics[] = {{"accuracy", "accuracy"}};
+static const NetFigure linear_losses[] = {{"loss", "softmax_cross_entropy", false}};
+static const NetFigure linear_metrics[] = {{"accuracy", "accuracy", true}};
 
 static const NetSection linear_sections[] = {
     {"header", 0, offsetof(LinearArena, weight)},
@@ -312,5 +312,6 @@ static inline Net linear_net(bool trains)
     net.state_hash = 0x11ea6;
     net.sections = linear_sections, net.section_count = 3;
     net.training = "sgd lr=0.5";
+    net.pruned = "";
     return net;
 }

@@ -29,6 +29,20 @@ static DataColumn odd_column(const NetTensor *input, DataPart *part)
     return c;
 }
 
+static Augmentation odd_changes(bool flip, int crop, uint64_t key)
+{
+    Augmentation a = {};
+    a.flip = flip;
+    a.crop = crop;
+    a.key = key;
+    return a;
+}
+
+static MapView view_odd(const Augmentation *a, long long sample)
+{
+    return view_sample(a, sample, {ODD_HEIGHT, ODD_WIDTH}, {ODD_HEIGHT, ODD_WIDTH});
+}
+
 // ---- views ------------------------------------------------------------------
 
 // A view of each sample, element by element by its definition; every place and
@@ -40,12 +54,11 @@ static void test_views()
     int places[3][3][2] = {};
     for (int i = 0; i < 8 * ODD_COUNT; i++) {
         int n = i % ODD_COUNT;
-        Augmentation a = {true, 1,
-                          augmentation_key(5, (uint64_t)(i / ODD_COUNT))};
+        Augmentation a = odd_changes(true, 1, augmentation_key(5, (uint64_t)(i / ODD_COUNT)));
         unsigned char to[ODD_SAMPLE];
-        MapView v = view_sample(&a, n);
+        MapView v = view_odd(&a, n);
         int wrong = 0, at = 0;
-        fill_sample(&c, &a, n, to);
+        fill_sample(&c, &a, n, NULL, to);
         for (long long y = 0; y < ODD_HEIGHT; y++)
             for (long long x = 0; x < ODD_WIDTH; x++)
                 for (int k = 0; k < ODD_DEPTH; k++, at++) {
@@ -70,9 +83,9 @@ static void test_views_are_fair()
 {
     int flips = 0, same = 0, corner = 0;
     for (int epoch = 0; epoch < 9000; epoch++) {
-        Augmentation a = {true, 1, augmentation_key(1, (uint64_t)epoch)};
-        Augmentation b = {true, 1, augmentation_key(2, (uint64_t)epoch)};
-        MapView v = view_sample(&a, 7), w = view_sample(&b, 7);
+        Augmentation a = odd_changes(true, 1, augmentation_key(1, (uint64_t)epoch));
+        Augmentation b = odd_changes(true, 1, augmentation_key(2, (uint64_t)epoch));
+        MapView v = view_odd(&a, 7), w = view_odd(&b, 7);
         flips += v.flip;
         corner += v.down == 1 && v.right == -1;
         same += v.flip == w.flip && v.down == w.down && v.right == w.right;
@@ -88,19 +101,19 @@ static void test_normalisation()
     DataColumn c = odd_column(&odd_reals, &part);
     const double mean[] = {0.25, 0.5}, deviation[] = {0.5, 0.125};
     float plain[ODD_SAMPLE], normal[ODD_SAMPLE];
-    fill_sample(&c, NULL, 6, (unsigned char *)plain);
+    fill_sample(&c, NULL, 6, NULL, (unsigned char *)plain);
     c.mean = mean;
     c.std = deviation;
-    fill_sample(&c, NULL, 6, (unsigned char *)normal);
+    fill_sample(&c, NULL, 6, NULL, (unsigned char *)normal);
     for (int i = 0; i < ODD_SAMPLE; i++) {
         float x = (float)odd_data[6 * ODD_SAMPLE + i] / 255;
         CHECK(plain[i] == x);
         CHECK(normal[i] == (x - (float)mean[i % 2]) / (float)deviation[i % 2]);
     }
     // Pixels outside the image are black, and normalised like black.
-    Augmentation a = {false, 9, 0};
-    for (a.key = 0; llabs(view_sample(&a, 6).down) < ODD_HEIGHT;) a.key++;
-    fill_sample(&c, &a, 6, (unsigned char *)normal);
+    Augmentation a = odd_changes(false, 9, 0);
+    for (a.key = 0; llabs(view_odd(&a, 6).down) < ODD_HEIGHT;) a.key++;
+    fill_sample(&c, &a, 6, NULL, (unsigned char *)normal);
     for (int i = 0; i < ODD_SAMPLE; i++) CHECK(normal[i] == (i % 2 ? -4 : -.5));
 }
 
@@ -134,6 +147,105 @@ static void test_channel_options()
     input[0].dtype = "u8";
     CHECK(!describe_set(&t, &set));
     CHECK(complained("--mean: input image is u8; wanted f32"));
+}
+
+// ---- images that are larger than the input -----------------------------------------------------
+
+enum { LARGE_HEIGHT = 6, LARGE_WIDTH = 9, SMALL = 4, LARGE_COUNT = 5 };
+enum { LARGE_SAMPLE = LARGE_HEIGHT * LARGE_WIDTH };
+
+// Writes images and class maps whose numbers are pixel numbers in their images.
+static void write_large(const char *path, int width, bool masks)
+{
+    unsigned char text[128 + LARGE_COUNT * LARGE_SAMPLE] = {0, 0, 8, 3};
+    const int extents[] = {LARGE_COUNT, LARGE_HEIGHT, width};
+    for (int i = 0; i < 3; i++) text[4 + 4 * i + 3] = (unsigned char)extents[i];
+    for (int i = 0; i < LARGE_COUNT * LARGE_HEIGHT * width; i++)
+        text[16 + i] = (unsigned char)(masks ? i % (LARGE_HEIGHT * width)
+                                             : i % (LARGE_HEIGHT * width) + 100);
+    write_file(path, text, (size_t)(16 + LARGE_COUNT * LARGE_HEIGHT * width));
+}
+
+// Evaluation takes the centre; training takes each place, the same one for the mask.  Files whose
+// maps differ in size are refused.
+static void test_large_images()
+{
+    const NetTensor inputs[] = {
+        {"image", "u8", 4, {8, SMALL, SMALL, 1}, 0, 8 * SMALL * SMALL, 0, 1, NO_LABEL},
+        {"mask", "i32", 3, {8, SMALL, SMALL}, 0, 8 * SMALL * SMALL * 4, 60, 0, NO_LABEL}};
+    DataColumn columns[] = {describe_column(&inputs[0]), describe_column(&inputs[1])};
+    DataSet set = {columns, 2, LARGE_COUNT};
+    write_large("large", LARGE_WIDTH, false);
+    write_large("masks", LARGE_WIDTH, true);
+    write_large("narrow", LARGE_WIDTH - 1, true);
+    columns[0].from.paths = "large", columns[1].from.paths = "masks";
+    CHECK(read_column("large", &columns[0]) && read_column("masks", &columns[1]));
+    CHECK(crops_match(&set));
+    CHECK(told("large: samples are cropped to 4x4: training takes a random place, all else the "));
+    unsigned char image[SMALL * SMALL];
+    int32_t mask[SMALL * SMALL];
+    const PixelScratch scratch = take_scratch(columns, 2);
+    // Python's int(round((9 - 4) / 2)) is 2.
+    fill_sample(&columns[0], NULL, 3, &scratch, image);
+    for (int i = 0; i < SMALL * SMALL; i++)
+        CHECK(image[i] == 100 + (1 + i / SMALL) * LARGE_WIDTH + 2 + i % SMALL);
+    int places[3][6] = {};
+    for (uint64_t key = 0; key < 400; key++) {
+        Augmentation a = odd_changes(key % 2, 0, key);
+        fill_sample(&columns[0], &a, 3, &scratch, image);
+        fill_sample(&columns[1], &a, 3, &scratch, (unsigned char *)mask);
+        const MapView v = view_sample(&a, 3, {LARGE_HEIGHT, LARGE_WIDTH}, {SMALL, SMALL});
+        for (int i = 0; i < SMALL * SMALL; i++) {
+            const long long x = v.flip ? SMALL - 1 - i % SMALL : i % SMALL;
+            CHECK(mask[i] == (v.down + i / SMALL) * LARGE_WIDTH + v.right + x);
+            CHECK(image[i] == mask[i] + 100);
+        }
+        places[v.down][v.right]++;
+    }
+    for (const auto &row : places)
+        for (int count : row) CHECK(count > 5);
+    // A resized crop of a mask has only numbers of the mask, in the order of its pixels.
+    for (uint64_t key = 0; key < 100; key++) {
+        Augmentation a = odd_changes(false, 0, key);
+        a.least = 0.1, a.most = 1;
+        fill_sample(&columns[1], &a, 3, &scratch, (unsigned char *)mask);
+        const MapView v = view_sample(&a, 3, {LARGE_HEIGHT, LARGE_WIDTH}, {SMALL, SMALL});
+        for (int y = 0; y < SMALL; y++)
+            for (int x = 0; x < SMALL; x++) {
+                const int row = (int)floor((y + 0.5) * (double)v.height / SMALL);
+                const int column = (int)floor((x + 0.5) * (double)v.width / SMALL);
+                CHECK(mask[SMALL * y + x] ==
+                      (v.down + row) * LARGE_WIDTH + v.right + column);
+            }
+    }
+    CHECK(read_column("narrow", &columns[1]));
+    columns[1].from.paths = "narrow";
+    CHECK(!crops_match(&set));
+    CHECK(complained("narrow: wanted the height and the width of large, sample by sample"));
+}
+
+// Crops that are resized: shares of the area and ratios of the sides are uniform as asked for; in a
+// very wide image the crop is the widest in its centre.
+static void test_resized_crops()
+{
+    const MapSize image = {60, 80}, input = {8, 8};
+    int low = 0, wide = 0, left = 0;
+    for (int n = 0; n < 4000; n++) {
+        Augmentation a = odd_changes(false, 0, 17);
+        a.least = 0.1, a.most = 0.5;
+        const MapView v = view_sample(&a, n, image, input);
+        const double share = (double)(v.height * v.width) / 4800;
+        CHECK(v.down >= 0 && v.right >= 0 && v.down + v.height <= 60 && v.right + v.width <= 80);
+        CHECK(share > 0.09 && share < 0.52);
+        low += share < 0.3;
+        wide += v.width > v.height;
+        left += 2 * v.right < 80 - v.width;
+    }
+    CHECK(abs(low - 2000) < 150 && abs(wide - 2000) < 150 && abs(left - 2000) < 150);
+    Augmentation a = odd_changes(false, 0, 17);
+    a.least = a.most = 1;
+    const MapView v = view_sample(&a, 5, {9, 50}, input);
+    CHECK(v.height == 9 && v.width == 12 && v.down == 0 && v.right == 19);
 }
 
 // Normalisation is refused where it would change nothing, or nothing that float can hold.
@@ -185,7 +297,7 @@ static void test_cropped_labels()
     DataPart part = {{(unsigned char *)ones, SAFE_I32, 3, {1, SIDE, SIDE, 1, 1, 1, 1, 1},
                       sizeof ones, false}, 0};
     NetTensor input = {"label", "i32", 3, {8, SIDE, SIDE}, 0, 8 * sizeof ones, 3, 0, 255};
-    for (int ignored : {255, 2, 0}) {
+    for (int ignored : {255, 2, 0, -100}) {
         input.ignored = ignored;
         DataColumn c = describe_column(&input);
         c.parts = &part;
@@ -193,9 +305,9 @@ static void test_cropped_labels()
         c.count = 1;
         int outside = 0;
         for (uint64_t key = 0; key < 20; key++) {
-            Augmentation a = {true, 2, key};
+            Augmentation a = odd_changes(true, 2, key);
             int32_t to[LABELS];
-            fill_sample(&c, &a, 0, (unsigned char *)to);
+            fill_sample(&c, &a, 0, NULL, (unsigned char *)to);
             for (int32_t label : to) {
                 CHECK(label == 1 || label == ignored);
                 outside += label == ignored;
@@ -205,31 +317,32 @@ static void test_cropped_labels()
     }
     Trainer t = {};
     t.option[OPTION_CROP] = "2";
-    t.crop = 2;
+    t.augmentation.crop = 2;
     DataColumn c = describe_column(&input);
     DataSet set = {&c, 1, 1};
-    CHECK(maps_match(&t, &set));
-    t.crop = 3;
-    CHECK(!maps_match(&t, &set) && complained("wanted fewer pixels than the height and the width"));
-    t.crop = 2;
-    input.ignored = -1;
-    CHECK(!maps_match(&t, &set) && complained("wanted a loss with ignore = N that reads input label"));
-    input = {"mask", "f32", 4, {8, SIDE, SIDE, 1}, 0, 8 * sizeof ones, 0, 0, -1};
-    CHECK(!maps_match(&t, &set) && complained("only a loss reads input mask"));
+    CHECK(augmentation_fits(&t, &set));
+    t.augmentation.crop = 3;
+    CHECK(!augmentation_fits(&t, &set) && complained("wanted fewer pixels than the height and the width"));
+    t.augmentation.crop = 2;
+    input.ignored = NO_LABEL;
+    CHECK(!augmentation_fits(&t, &set) && complained("wanted a loss with ignore = N that reads input label"));
+    input = {"mask", "f32", 4, {8, SIDE, SIDE, 1}, 0, 8 * sizeof ones, 0, 0, NO_LABEL};
+    CHECK(!augmentation_fits(&t, &set) && complained("only a loss reads input mask"));
     input.infers = 1;
-    CHECK(maps_match(&t, &set));
-    t.crop = 0;
+    CHECK(augmentation_fits(&t, &set));
+    t.augmentation.crop = 0;
+    t.option[OPTION_CROP] = NULL;
     t.option[OPTION_FLIP] = "--flip";
-    CHECK(maps_match(&t, &set));
+    CHECK(augmentation_fits(&t, &set));
     c.width = 1;
-    CHECK(!maps_match(&t, &set) && complained("--flip has no effect: input mask has a width of 1"));
+    CHECK(!augmentation_fits(&t, &set) && complained("--flip has no effect: input mask has a width of 1"));
 }
 
 // ---- the reader -------------------------------------------------------------
 
-// All batches of two epochs, one after the other, by the given number of
-// threads.
-static void read_epochs(int threads, unsigned char *to)
+// Reads all batches of two epochs with this number of threads.  A crop above 0 is the
+// most of an image's area that a resized one has, and brings other changes.
+static void read_epochs(int threads, double crop, unsigned char *to)
 {
     DataPart part;
     DataColumn c = odd_column(&odd_bytes, &part);
@@ -240,7 +353,11 @@ static void read_epochs(int threads, unsigned char *to)
         long long order[ODD_COUNT];
         bool failed = true;
         int rows = 0;
-        Augmentation a = {true, 2, augmentation_key(9, epoch)};
+        Augmentation a = odd_changes(true, 2, augmentation_key(9, epoch));
+        a.most = crop;
+        a.least = crop / 4;
+        a.degrees = 40 * crop, a.erase = crop / 2, a.mixup = crop;
+        a.order = order, a.count = ODD_COUNT;
         shuffle_order(order, ODD_COUNT, 9, epoch);
         begin_pass(&reader, &set, order, 0, ODD_COUNT, &a);
         while (Staging *s = take_batch(&reader, &failed)) {
@@ -259,14 +376,17 @@ static void read_epochs(int threads, unsigned char *to)
 static void test_workers()
 {
     enum { BYTES = 2 * ODD_COUNT * ODD_SAMPLE };
-    static unsigned char one[BYTES], many[BYTES];
-    read_epochs(1, one);
-    CHECK(memcmp(one, one + BYTES / 2, BYTES / 2) != 0);
-    for (int threads = 2; threads <= 5; threads++) {
-        memset(many, 0, BYTES);
-        read_epochs(threads, many);
-        CHECK(!memcmp(one, many, BYTES));
+    static unsigned char one[2][BYTES], many[BYTES];
+    for (int crop = 0; crop < 2; crop++) {
+        read_epochs(1, crop, one[crop]);
+        CHECK(memcmp(one[crop], one[crop] + BYTES / 2, BYTES / 2) != 0);
+        for (int threads = 2; threads <= 5; threads++) {
+            memset(many, 0, BYTES);
+            read_epochs(threads, crop, many);
+            CHECK(!memcmp(one[crop], many, BYTES));
+        }
     }
+    CHECK(memcmp(one[0], one[1], BYTES) != 0);
 }
 
 // A reader that is stopped in the middle of a pass.
@@ -293,6 +413,8 @@ static void test_reader()
     test_channel_options();
     test_useless_normalisation();
     test_cropped_labels();
+    test_large_images();
+    test_resized_crops();
     test_workers();
     test_stop();
     release_memory();

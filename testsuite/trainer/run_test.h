@@ -2,7 +2,9 @@
 // confusion matrix; states and signals are in state_test.h.
 #pragma once
 #include "check.h"
+#include "monitor_test.h"
 #include "options_test.h"
+#include "rates_test.h"
 #include "state_test.h"
 
 // ---- validation -------------------------------------------------------------
@@ -110,7 +112,7 @@ static void test_validation()
     CHECK(told("stopped: the least validation loss, 2.3026, was that of epoch "
                "1"));
     CHECK(run("train --data . --patience 3") == 1);
-    CHECK(complained("--best and --patience want a validation set"));
+    CHECK(complained("--best, --patience and --reduce-on-plateau want a validation set"));
     CHECK(run("train --data . --best b --val-split 1") == 2);
     CHECK(complained("--val-split 1: wanted a number between 0 and 1"));
     snprintf(line, sizeof line, "train --data . --val-split 0.1%s", val);
@@ -173,7 +175,7 @@ static void test_confusion()
     const ClassNames unnamed = {};
     long long counts[9] = {3, 1, 0, 0, 2, 0, 0, 0, 0}, all;
     m.classes = 3;
-    m.ignored = -1;
+    m.ignored = NO_LABEL;
     m.counts = counts;
     CHECK(confusion_right(&m, &all) == 5 && all == 6);
     print_confusion(&m, &unnamed);
@@ -240,6 +242,38 @@ static void test_sources()
     CHECK(complained("input image is u8; wanted f32"));
 }
 
+// A run prints the memory that it takes: the arena, `extra` bytes of init, and two batches of images
+// and labels.
+static size_t extra;
+
+static void test_memory()
+{
+    static Net net = linear_net(true);
+    static void *more;
+    Trainer t = {};
+    DataSet set;
+    t.net = &net;
+    net.init = [](void *arena, size_t bytes, unsigned long long seed) {
+        return extra && cudaMalloc(&more, extra) ? 1 : linear_init(arena, bytes, seed);
+    };
+    long long others[2];
+    for (size_t bytes : {0, 1 << 20}) {
+        char wanted[64];
+        extra = bytes;
+        CHECK(describe_set(&t, &set) && open_net(&t));
+        size_t left = 0, all = 0;
+        CHECK(!cudaMemGetInfo(&left, &all) && print_memory(&t, &set));
+        others[bytes > 0] = (long long)(t.free_before - left) - (long long)net.arena_bytes;
+        snprintf(wanted, sizeof wanted, "memory: arena %zu bytes, %lld more of the device, %d "
+                 "pinned", net.arena_bytes, others[bytes > 0], 2 * BATCH * (PIXELS + 4));
+        CHECK(told(wanted));
+        CHECK(!cudaFree(t.arena));
+    }
+    CHECK(!cudaFree(more) && others[1] - others[0] == 1 << 20 && others[0] >= 0 &&
+          others[0] < 4096);
+    CHECK(run("train --data . --epochs 1") == 0 && told("\nmemory: arena "));
+}
+
 // Training takes all memory before its first step.
 static void test_no_allocation()
 {
@@ -256,6 +290,7 @@ static void test_runs()
     test_split();
     test_validation();
     test_resume();
+    test_monitor();
     test_damaged_states();
     test_refused_states();
     test_other_settings();
@@ -266,7 +301,9 @@ static void test_runs()
     test_confusion();
     test_sources();
     test_options();
+    test_rates_command();
     test_no_allocation();
+    test_memory();
     CHECK(linear_waited > 0 && linear_overwritten == 0);
     release_memory();
 }

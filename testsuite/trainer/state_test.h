@@ -52,23 +52,23 @@ static void test_resume()
 // Where the parts of a file begin: the head, a row each of five sections, the
 // position, header, parameters, statistics and settings.
 static const size_t parts[] = {0,   48,  88,  128, 168, 208,
-                               248, 304, 368, 368 + 4 * WEIGHTS,
-                               368 + 4 * WEIGHTS + 4 * CLASSES};
+                               248, 352, 416, 416 + 4 * WEIGHTS,
+                               416 + 4 * WEIGHTS + 4 * CLASSES};
 enum { STATE_PARTS = sizeof parts / sizeof *parts };
 
 // The message for a damaged byte.
 static const char *part_at(size_t at)
 {
-    static const char *const words[] = {"position, bytes 248 to 304: wanted",
-                                        "header, bytes 304 to 368: wanted",
-                                        "parameters, bytes 368 to 2928: wanted",
-                                        "statistics, bytes 2928 to 2968: wanted",
-                                        "settings, bytes 2968 to "};
+    static const char *const words[] = {"position, bytes 248 to 352: wanted",
+                                        "header, bytes 352 to 416: wanted",
+                                        "parameters, bytes 416 to 2976: wanted",
+                                        "statistics, bytes 2976 to 3016: wanted",
+                                        "settings, bytes 3016 to "};
     int part = STATE_PARTS - 1;
     while (parts[part] > at) part--;
     if (part >= 6) return words[part - 6];
     if (at < 8) return "wanted a state that --save-state wrote";
-    if (at < 16) return "wanted version 3 of a state, found ";
+    if (at < 16) return "wanted version 4 of a state, found ";
     if (at >= 24 && at < 32) return "bytes, as its head says, and it has ";
     if (at >= 40 && at < 48) return "head"; // too many sections, or fewer
     return "head, bytes 0 to 248: wanted checksum ";
@@ -155,7 +155,7 @@ static void test_refused_states()
     other = linear_net(true);
     other.section_count = 2;
     CHECK(!read_run(&other, "a.state", &file, &position, &settings));
-    CHECK(complained("a.state: wanted 4 sections in 2928 bytes and more, found 5 in "));
+    CHECK(complained("a.state: wanted 4 sections in 2976 bytes and more, found 5 in "));
     CHECK(run(RUN_OPTIONS "--resume a.state --seed 5") == 1);
     CHECK(complained("a.state: was trained with seed 4, not 5"));
     CHECK(run(RUN_OPTIONS "--resume a.state --load a") == 2);
@@ -221,13 +221,14 @@ static void test_other_data()
     Trainer t = {};
     t.net = &other;
     const DataSet none = {};
-    RunSettings was = settings_of(&t, &none, &none);
+    const Monitor monitor = {true, -1, -1, false, "validation loss"};
+    RunSettings was = settings_of(&t, &none, &none, &monitor);
     other.batch = 64;
-    RunSettings now = settings_of(&t, &none, &none);
+    RunSettings now = settings_of(&t, &none, &none, &monitor);
     CHECK(!settings_agree("x", &was, &now));
     CHECK(complained("x: the run had the program's batch: 32, and this command has 64"));
     other.training = "sgd lr=0.25";
-    was = settings_of(&t, &none, &none);
+    was = settings_of(&t, &none, &none, &monitor);
     CHECK(!settings_agree("x", &was, &now));
     CHECK(complained("the run had the program's training: sgd lr=0.25, and this command has sgd"));
 }

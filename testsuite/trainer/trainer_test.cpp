@@ -3,8 +3,10 @@
 // and each case names words that must be in it. Returns 0 if all went well; else prints each
 // failure with its line.
 
+#include "augment_test.h"
 #include "check.h"
 #include "data_test.h"
+#include "detection_test.h"
 #include "reader_test.h"
 #include "run_test.h"
 
@@ -282,6 +284,8 @@ int main()
     test_conversions();
     test_data();
     test_reader();
+    test_augmentation();
+    test_detection();
     test_commands();
     test_step();
     test_refusals();

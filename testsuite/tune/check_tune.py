@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent.parent / "emit"))
 from definitions import unused  # noqa: E402
 
-CXX = os.environ.get("CXX", "g++")
+CXX = os.environ.get("CXX", "clang++")
 
 PRECISION = ["--precision", "bf16"]
 TILE = re.compile(r"TensorTile<Bf16, (\d+), (\d+),")

@@ -112,7 +112,7 @@ static const char scored[] =
     "[1] forward loss: %5 rows f64[2] scalar, - = "
     "softmax_cross_entropy(logits, label, -)\n"
     "[2] forward right: %6 right f64[2] scalar = "
-    "accuracy(logits, label, -) ignore=-1\n"
+    "accuracy(logits, label, -) ignore=-2147483648\n"
     "[3] forward accumulate_metrics: %7 figures f64[2] scalar output = "
     "accumulate_metrics(header, rows, right) losses=1\n"
     "[4] backward grad: %8 d.logits f64[2, 3] gradient of=%4 = "

@@ -33,11 +33,11 @@ static const char *read_of(Arena *arena, const char *header, const void *data,
 
 static void elements_of_each_type_are_numbers(void **state)
 {
-    // 1.5, -2 and infinity of 16 bits; the least of F16; an F32; an I32; a U8.
+    // 1.5, -2 and infinity of 16 bits; the least of F16; an F32; an I32; a U8; an I8.
     static const unsigned char data[] = {
         0x00, 0x3e, 0x00, 0xc0, 0x00, 0x7c, 0x01, 0x00,
         0xc0, 0x3f, 0x00, 0xc0, 0x80, 0x7f,
-        0x00, 0x00, 0x20, 0x41, 0xfe, 0xff, 0xff, 0xff, 7,
+        0x00, 0x00, 0x20, 0x41, 0xfe, 0xff, 0xff, 0xff, 7, 0x81,
     };
     static const char header[] =
         "{\"__metadata__\":{\"format\":\"pt\"},"
@@ -45,12 +45,13 @@ static void elements_of_each_type_are_numbers(void **state)
         "\"b\":{\"dtype\":\"BF16\",\"shape\":[3],\"data_offsets\":[8,14]},"
         "\"f\":{\"shape\":[],\"dtype\":\"F32\",\"data_offsets\":[14,18]},"
         "\"i\":{\"dtype\":\"I32\",\"data_offsets\":[18,22],\"shape\":[1]},"
-        "\"u\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":[22,23]} }";
+        "\"u\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":[22,23]},"
+        "\"s\":{\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[23,24]} }";
     Arena *arena = arena_new();
     TensorFile file;
     (void)state;
     assert_null(read_of(arena, header, data, sizeof data, &file));
-    assert_int_equal(file.count, 5);
+    assert_int_equal(file.count, 6);
     const Tensor *h = tensors_find(&file, "h"), *b = tensors_find(&file, "b");
     assert_int_equal(h->rank, 2);
     assert_int_equal(h->dim[1], 2);
@@ -60,6 +61,7 @@ static void elements_of_each_type_are_numbers(void **state)
     assert_true(tensors_find(&file, "f")->data[0] == 10);
     assert_true(tensors_find(&file, "i")->data[0] == -2);
     assert_true(tensors_find(&file, "u")->data[0] == 7);
+    assert_true(tensors_find(&file, "s")->data[0] == -127);
     assert_null(tensors_find(&file, "x"));
     arena_free(arena);
 }

@@ -170,7 +170,7 @@ static const char inlined_text[] =
     "dilation_h=1 dilation_w=1 pad_top=1 pad_bottom=1 pad_left=1 pad_right=1 "
     "groups=1 splits=1 fused_load\n"
     "forward c: c f32[2, 2, 2, 4] output, - = maxpool(b) kernel_h=2 "
-    "kernel_w=2 stride_h=2 stride_w=2\n";
+    "kernel_w=2 stride_h=2 stride_w=2 dilation_h=1 dilation_w=1\n";
 
 // Readers of x, which is relu's and computed on load.
 #define READS_RELU(reader) \
@@ -272,7 +272,8 @@ static void nothing_is_written_over_what_is_loaded(void **state)
         "forward x: %2 x f32[2, 3, 3, 2] live=0..2 = elu(image)\n"
         "forward r: %3 r f32[2, 3, 3, 2] live=1..1 = relu(x) fused_load\n"
         "forward y: %4 y f32[2, 3, 3, 2] output live=2..2, - = maxpool(r) "
-        "kernel_h=1 kernel_w=1 stride_h=1 stride_w=1\n";
+        "kernel_h=1 kernel_w=1 stride_h=1 stride_w=1 dilation_h=1 "
+        "dilation_w=1\n";
     Graph *g;
     (void)state;
     assert_null(verdict(read_text(text)));

@@ -111,23 +111,23 @@ static __device__ inline void wait_for_copies()
 
 // mma_on_host: the twin of mma.m16n8: d[row,column] += sum over k of a[row,k] * b[k,column], k
 // ascending.  A lane has two adjacent sums in row lane / 4 (upper) and two in row 8 + lane / 4
-// (lower).  A word holds PER steps, and value(word, i) is its i-th.
+// (lower).  A word holds PER steps, and left(word, i) or right(word, i) is its i-th.
 #ifndef __CUDACC__
-template <int PER, class Value>
-static inline void mma_on_host(float *upper, float *lower, const unsigned (&a)[4],
-                               const unsigned *b, const Value &value)
+template <int PER, class Sum, class Left, class Right>
+static inline void mma_on_host(Sum *upper, Sum *lower, const unsigned (&a)[4], const unsigned *b,
+                               const Left &left, const Right &right)
 {
     struct Words { unsigned a[4], b[2]; } mine = {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}};
     int lane;
     const Words *const warp = host_gather(mine, &lane);
     for (int i = 0; i < 4; i++) {
         const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-        float &sum = i / 2 ? lower[i % 2] : upper[i % 2];
+        Sum &sum = i / 2 ? lower[i % 2] : upper[i % 2];
         for (int k = 0; k < 8 * PER; k++) {
             const int owner = k / PER % 4, part = k / PER / 4;      // owner: which of four lanes;
                                                                     // part: its word
-            sum += value(warp[row % 8 * 4 + owner].a[row / 8 + 2 * part], k % PER) *
-                   value(warp[column * 4 + owner].b[part], k % PER);
+            sum += left(warp[row % 8 * 4 + owner].a[row / 8 + 2 * part], k % PER) *
+                   right(warp[column * 4 + owner].b[part], k % PER);
         }
     }
 }

@@ -16,9 +16,10 @@ struct Bf16 : Element16<bf16> {
             : "+f"(upper[0]), "+f"(upper[1]), "+f"(lower[0]), "+f"(lower[1])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-        mma_on_host<2>(upper, lower, a, b, [](unsigned word, int i) {
+        const auto value = [](unsigned word, int i) {
             return __uint_as_float(i ? word & 0xffff0000u : word << 16);
-        });
+        };
+        mma_on_host<2>(upper, lower, a, b, value, value);
 #endif
     }
 };

@@ -28,7 +28,7 @@ struct F16 : Element16<f16> {
             : "+f"(upper[0]), "+f"(upper[1]), "+f"(lower[0]), "+f"(lower[1])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-        mma_on_host<2>(upper, lower, a, b, f16_value);
+        mma_on_host<2>(upper, lower, a, b, f16_value, f16_value);
 #endif
     }
 };

@@ -47,8 +47,8 @@ struct Tf32 {
             : "+f"(upper[0]), "+f"(upper[1]), "+f"(lower[0]), "+f"(lower[1])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-        mma_on_host<1>(upper, lower, a, b,
-                       [](unsigned word, int) { return __uint_as_float(word); });
+        const auto value = [](unsigned word, int) { return __uint_as_float(word); };
+        mma_on_host<1>(upper, lower, a, b, value, value);
 #endif
     }
 };

@@ -15,12 +15,15 @@ static __device__ inline void pool_window(Y y, typename Pool::Word *index, long 
 {
     constexpr int C = (int)Shape::C, EACH = Pool::EACH, V = C % EACH == 0 ? EACH : 1;
     constexpr int WORDS = (C + EACH - 1) / EACH;
+    constexpr int DOWN = (int)Shape::DILATION_H, RIGHT = (int)Shape::DILATION_W;
     Pool pool;
     for (int r = 0; r < Shape::R; r++)
         for (int s = 0; s < Shape::S; s++) {
-            if (h + r < 0 || h + r >= Shape::H || w + s < 0 || w + s >= Shape::W) continue;
+            const int y_in = h + r * DOWN, x_in = w + s * RIGHT;
+            if (y_in < 0 || y_in >= Shape::H || x_in < 0 || x_in >= Shape::W) continue;
             for (int j = 0; j < EACH && j < C - c; j += V) {
-                const Vec<V> v = load_vec<V>(x, corner + r * line + s * pixel + j);
+                const long long at = corner + r * DOWN * line + s * RIGHT * pixel + j;
+                const Vec<V> v = load_vec<V>(x, at);
                 for (int k = 0; k < V; k++) pool.take(j + k, v.at[k], (int)(r * Shape::S + s));
             }
         }

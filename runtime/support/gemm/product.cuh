@@ -133,9 +133,16 @@ struct TileLoader {
     __device__ void finish() { }
 };
 
-// GemmTile: a block has R x C sums, a thread RE x CE of them (multiples of 4).
-template <int R, int C, int RE, int CE>
+// Reals: the Terms of a GemmTile of reals.
+struct Reals {
+    static __device__ real add(real a, real b, real sum) { return mul_add(a, b, sum); }
+};
+
+// GemmTile: a block has R x C sums, a thread RE x CE of them (multiples of 4).  Terms adds products
+// of elements, which are reals or have their bits.
+template <int R, int C, int RE, int CE, class T = Reals>
 struct GemmTile {
+    typedef T Terms;
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
     static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;
     template <class A, class B> static constexpr int blocks() { return 1; }
@@ -143,7 +150,7 @@ struct GemmTile {
     template <int COUNT> static constexpr int VEC = COUNT % 4 == 0 ? 4 : 1;
     template <int COUNT> static constexpr int RUN = VEC<COUNT>;
     static __device__ int summed_row() { return threadIdx.x < R ? (int)threadIdx.x : 1 << 30; }
-    struct alignas(16) SharedTiles { real rows[2][DEPTH][R + PAD], columns[2][DEPTH][C + PAD]; };
+    struct alignas(32) SharedTiles { real rows[2][DEPTH][R + PAD], columns[2][DEPTH][C + PAD]; };
     // Returns the tile's index of a thread's i-th row or column; 4 adjacent ones form a group.
     static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
     static __device__ int row(int i) { return at(i, HIGH, (int)threadIdx.x / WIDE); }
@@ -181,7 +188,8 @@ struct GemmTile {
                 for (int i = 0; i < RE; i++) left[i] = tiles.rows[now][k][row(i)];
                 for (int j = 0; j < CE; j++) right[j] = tiles.columns[now][k][column(j)];
                 for (int i = 0; i < RE; i++)
-                    for (int j = 0; j < CE; j++) sum[i][j] = mul_add(left[i], right[j], sum[i][j]);
+                    for (int j = 0; j < CE; j++)
+                        sum[i][j] = Terms::add(left[i], right[j], sum[i][j]);
             }
             if (sum_rows && threadIdx.x < R)
                 for (int k = 0; k < DEPTH; k++) row_sum += tiles.rows[now][k][threadIdx.x];
@@ -248,4 +256,11 @@ static __device__ inline void store_runs(const Y &y, Tiles &tiles, Sum &sum, con
         sum, block, rows, place, [=](auto &run, long long at, int) { store_vec(y, at, run); });
     if constexpr (TO < Tile::ROWS_EACH)
         store_runs<Tile, COLUMNS, FULL, TO>(y, tiles, sum, block, rows, place, make);
+}
+
+// finish_sums: makes elements of the map of the sums, where y would do that when it stores them.  A
+// struct Y that does has a friend of this name.  All threads of a block call it.
+template <class Tile, int COLUMNS, class Y, class Tiles, class Sum, class Block>
+static __device__ inline void finish_sums(const Y &, Tiles &, Sum &, const Block &)
+{
 }

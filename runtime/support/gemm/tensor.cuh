@@ -171,7 +171,7 @@ struct Fragments {
 #endif
 template <class E, int R, int C, int WARP_R, int WARP_C, int S>
 struct TensorTile {
-    typedef E Element;
+    typedef E Element, Terms;
     typedef typename E::Stored Stored;
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = WARP_R / 8, COLUMNS_EACH = WARP_C / 4;
     static constexpr int STAGES = S, DEPTH = 64 / (int)sizeof(Stored), WARPS_WIDE = C / WARP_C;

@@ -14,7 +14,8 @@ struct Init { int kind; double scale; uint32_t number; };
 
 // init_parameter: sets w [count] as a function of seed, parameter number and element; normal values
 // by Box and Muller (1958).
-__global__ void init_parameter(real *w, long long count, Init init, uint64_t seed)
+template <class T>
+__global__ void init_parameter(T *w, long long count, Init init, uint64_t seed)
 {
     FOR_EACH(i, count) {
         uint32_t draw[4] = {(uint32_t)(i / 4), init.number, 0x696e6974u, 0xffffffffu};
@@ -43,7 +44,8 @@ struct Rows {
 };
 
 // dot_rows: the inner product of two vectors of w, by a warp, in every lane.
-static __device__ inline double dot_rows(const real *w, Rows m, long long i, long long j)
+template <class T>
+static __device__ inline double dot_rows(const T *w, Rows m, long long i, long long j)
 {
     double sum = 0;
     for (long long k = threadIdx.x % 32; k < m.length(); k += 32)
@@ -53,8 +55,8 @@ static __device__ inline double dot_rows(const real *w, Rows m, long long i, lon
 
 // subtract_rows: subtracts from vector i its projections on vectors j .. j + 31 that precede it; a
 // warp computes each projection.
-static __device__ inline void subtract_rows(real *w, Rows m, long long i, long long j,
-                                            double *part)
+template <class T>
+static __device__ inline void subtract_rows(T *w, Rows m, long long i, long long j, double *part)
 {
     for (long long warp = threadIdx.x / 32; warp < 32; warp += blockDim.x / 32)
         if (const double dot = j + warp < i ? dot_rows(w, m, i, j + warp) : 0;
@@ -72,8 +74,9 @@ static __device__ inline void subtract_rows(real *w, Rows m, long long i, long l
 // orthogonalize: makes the vectors of w orthogonal, each of length scale, by Gram and Schmidt, 32
 // at a time.  Each vector is processed twice, because the second time removes rounding errors of
 // the first.  One block of the largest size, so nvcc must limit its registers.
+template <class T>
 __global__ void __launch_bounds__(1024)
-orthogonalize(real *w, long long rows, long long columns, double scale)
+orthogonalize(T *w, long long rows, long long columns, double scale)
 {
     __shared__ double part[32];
     const Rows m = {rows, columns};

@@ -130,7 +130,7 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
     for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
         const long long count = (long long)(net_params[i].bytes / sizeof(real));
         real *const weight = (real *)(c->arena + net_params[i].offset);
-        STEP(-1, init_parameter, (count + 1023) / 1024, 256, weight, count, inits[i], seed);
+        STEP(-1, init_parameter<real>, (count + 1023) / 1024, 256, weight, count, inits[i], seed);
     }
     return NET_OK;
 }
@@ -144,7 +144,7 @@ static int net_make_orthogonal(net_context *c)
         const long long rows = net_params[i].shape[0];
         real *const weight = (real *)(c->arena + net_params[i].offset);
         if (inits[i].kind != 3) continue;
-        STEP(-1, orthogonalize, 1, 1024, weight, rows, count / rows, inits[i].scale);
+        STEP(-1, orthogonalize<real>, 1, 1024, weight, rows, count / rows, inits[i].scale);
     }
     return NET_OK;
 }

@@ -8,7 +8,7 @@
 struct bf16 {
     __nv_bfloat16 bits;
     bf16() = default;
-    __device__ bf16 &operator=(real x)
+    __host__ __device__ bf16 &operator=(real x)
     {
         bits = __float2bfloat16_rn((float)x);
         return *this;

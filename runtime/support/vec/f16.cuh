@@ -8,7 +8,7 @@
 struct f16 {
     __half bits;
     f16() = default;
-    __device__ f16 &operator=(real x)
+    __host__ __device__ f16 &operator=(real x)
     {
         bits = __float2half_rn((float)x);
         return *this;

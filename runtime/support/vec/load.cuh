@@ -32,7 +32,8 @@ static constexpr auto plain_width(int) -> decltype(X::PLAIN)
 template <class X>
 static constexpr int plain_width(long)
 {
-    return std::is_pointer_v<X> ? 1 << 20 : 0;
+    if constexpr (std::is_pointer_v<X>) return 1 << 20;
+    return 0;
 }
 
 // store_vec: sets the V elements from the i-th on, i a multiple of V.  A struct that can be y has a
@@ -164,6 +165,16 @@ struct BiasLoad {
     }
 };
 
+// NormTerms: the mean, factor and bias of V channels.
+template <int V>
+struct NormTerms {
+    Vec<V> mean, factor, bias;
+    __device__ real of(real x, int j) const
+    {
+        return mul_add(x - mean.at[j], factor.at[j], bias.at[j]);
+    }
+};
+
 // Normalized: Act((x - mean[c]) * factor[c] + bias[c]) of a map with C channels; bias may be null.
 template <long long C, class Act, class X = const real *>
 struct Normalized {
@@ -175,21 +186,17 @@ struct Normalized {
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const { return of(load_vec<V>(x, i), terms<V>(c)); }
     template <int V>
-    struct Terms { Vec<V> mean, factor, bias; };
-    template <int V>
-    __device__ Terms<V> terms(int c) const
+    __device__ NormTerms<V> terms(int c) const
     {
         return {load_vec<V>(mean, c), load_vec<V>(factor, c),
                 bias ? load_vec<V>(bias, c) : Vec<V>{}};
     }
     template <int V>
-    static __device__ Vec<V> of(const Vec<V> &from, const Terms<V> &t)
+    static __device__ Vec<V> of(const Vec<V> &from, const NormTerms<V> &terms)
     {
         static_assert(C % V == 0, "a vector is of one pixel");
         Vec<V> v;
-        for (int j = 0; j < V; j++)
-            v.at[j] =
-                Act::forward(mul_add(from.at[j] - t.mean.at[j], t.factor.at[j], t.bias.at[j]));
+        for (int j = 0; j < V; j++) v.at[j] = Act::forward(terms.of(from.at[j], j));
         return v;
     }
 };

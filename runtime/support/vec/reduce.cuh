@@ -32,3 +32,17 @@ static __device__ inline T block_sum(T value)
     for (int warp = 0; warp < (int)blockDim.x / 32; warp++) sum += warps[warp];
     return sum;
 }
+
+// block_max: the largest value of the block's threads, in every thread.  All threads must call it.
+template <class T>
+static __device__ inline T block_max(T value)
+{
+    __shared__ T warps[32];
+    const auto larger = [](T a, T b) { return a > b ? a : b; };
+    value = group_reduce<32>(value, larger);
+    __syncthreads();                    // a thread may still read an earlier one
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+    __syncthreads();
+    for (int warp = 0; warp < (int)blockDim.x / 32; warp++) value = larger(value, warps[warp]);
+    return value;
+}

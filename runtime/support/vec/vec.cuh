@@ -19,9 +19,10 @@ struct alignas(V * sizeof(T)) Vec { T at[V]; };
 template <int V, class T, class Put>
 static __device__ inline void each_word(T *at, const Vec<V, T> &vec, const Put &put)
 {
-    typedef std::conditional_t<sizeof vec == 2, unsigned short,
+    typedef std::conditional_t<sizeof vec == 1, unsigned char,
+            std::conditional_t<sizeof vec == 2, unsigned short,
             std::conditional_t<sizeof vec == 4, unsigned,
-            std::conditional_t<sizeof vec == 8, uint2, uint4>>> Word;
+            std::conditional_t<sizeof vec == 8, uint2, uint4>>>> Word;
     Word word[sizeof vec / sizeof(Word)];
     memcpy(word, &vec, sizeof vec);
     UNROLL for (int k = 0; k < (int)(sizeof vec / sizeof(Word)); k++)

@@ -1,0 +1,2 @@
+" Detects networks of cnnc.
+autocmd BufRead,BufNewFile *.cnn setfiletype cnn

@@ -1,0 +1,1 @@
+"""Stands in for the package safetensors, where Debian's Python has none."""
