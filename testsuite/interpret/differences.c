@@ -33,8 +33,35 @@ static Graph forward_part(const Graph *g, bool masks)
     return forward;
 }
 
-// The loss with *x, an element of a parameter, at value; *x itself stays.
-static double loss_at(Run *r, const Graph *forward, double *x, double value)
+static bool is_read(const Node *n, const bool *values)
+{
+    for (int32_t k = 0; k < n->operand_count; k++)
+        if (n->operands[k] != NONE && values[n->operands[k]]) return true;
+    return false;
+}
+
+// The nodes of forward that compute something else if v changes.
+static Graph dependents(const Graph *forward, ValueId v)
+{
+    Graph part = *forward;
+    bool *changes = NEW_ARRAY(part.arena, part.value_count, bool);
+
+    changes[v] = true;
+    part.nodes = NEW_ARRAY(part.arena, forward->node_count, Node);
+    part.node_count = 0;
+    for (NodeId i = 0; i < forward->node_count; i++) {
+        const Node *n = &forward->nodes[i];
+        if (!is_read(n, changes)) continue;
+        part.nodes[part.node_count++] = *n;
+        for (int32_t k = 0; k < n->result_count; k++)
+            if (n->results[k] != NONE) changes[n->results[k]] = true;
+    }
+    return part;
+}
+
+// The loss with *x, an element of a parameter, at value; *x itself stays.  The
+// nodes of part depend on that parameter, and the others have run.
+static double loss_at(Run *r, const Graph *part, double *x, double value)
 {
     double was = *x, *header = r->t.data[r->g->header];
 
@@ -42,30 +69,30 @@ static double loss_at(Run *r, const Graph *forward, double *x, double value)
     for (int k = HEADER_ACCUMULATED; k < HEADER_SLOTS; k++)
         header[k] = 0;
     *x = value;
-    interpret(forward, &r->t, r->samples);
+    interpret(part, &r->t, r->samples);
     *x = was;
     return r->t.data[r->figures][0];
 }
 
 // The error of either difference is of the second order in its width; this sum
 // of the two has none of that order.
-static double slope(Run *r, const Graph *forward, double *x, double width)
+static double slope(Run *r, const Graph *part, double *x, double width)
 {
-    double near = loss_at(r, forward, x, *x + width / 2) -
-                  loss_at(r, forward, x, *x - width / 2);
-    double far = loss_at(r, forward, x, *x + width) -
-                 loss_at(r, forward, x, *x - width);
+    double near = loss_at(r, part, x, *x + width / 2) -
+                  loss_at(r, part, x, *x - width / 2);
+    double far = loss_at(r, part, x, *x + width) -
+                 loss_at(r, part, x, *x - width);
     return (8 * near - far) / (6 * width);
 }
 
 // How far gradient is from the nearest of the slopes at x, or from the first
 // that is near enough.
-static double distance(Run *r, const Graph *forward, double *x, double gradient,
+static double distance(Run *r, const Graph *part, double *x, double gradient,
                        double enough)
 {
     double least = INFINITY;
     for (int k = 0; k < WIDTHS; k++) {
-        double apart = fabs(slope(r, forward, x, widths[k]) - gradient);
+        double apart = fabs(slope(r, part, x, widths[k]) - gradient);
         if (apart < least) least = apart;
         if (least <= enough) break;
     }
@@ -108,16 +135,18 @@ static bool check_param(Run *r, const Graph *forward, ValueId v, int most,
                         const double *gradient, double total, double *worst)
 {
     int64_t count = elements(r->g->values[v].shape), taken = 0;
+    Graph part = dependents(forward, v);
     int64_t stride = count > most ? count / most : 1;
     double scale = fmax(norm(gradient, count), 1e-3 * total), sum = 0;
 
     for (int64_t i = stride / 2; i < count && taken < most;
          i += stride, taken++) {
         if (taken % EVERY != 0) continue;
-        double apart = distance(r, forward, &r->t.data[v][i], gradient[i],
+        double apart = distance(r, &part, &r->t.data[v][i], gradient[i],
                                 tolerance / 20 * scale);
         sum = hypot(sum, apart);
     }
+    interpret(&part, &r->t, r->samples);    // as it was
     if (sum > *worst * scale) *worst = sum / scale;
     if (sum <= tolerance * scale) return true;
     printf("%s: the gradient differs from differences of the loss by %.3g of "
@@ -137,6 +166,7 @@ bool check_gradients(Run *r)
     Graph forward = forward_part(r->g, false), masks = forward_part(r->g, true);
     if (!run_reset(r)) return false;
     interpret(&masks, &r->t, r->samples);
+    interpret(&forward, &r->t, r->samples);
     for (ValueId v = 0; v < r->g->value_count; v++)
         params += gradients[v] != NULL;
     int most = params > 0 ? ALL / params : 0;
