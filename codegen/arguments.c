@@ -177,7 +177,8 @@ static const char *list_text(Emitter *e, const List *list)
 static const char *array_text(Emitter *e, const Program *p, ValueId v)
 {
     const Value *value = &p->g->values[v];
-    const char *text = arena_print(e->arena, "a[%s]", p->name[v]);
+    const char *text = input_text(e, p, v);
+    if (!text) text = arena_print(e->arena, "a[%s]", p->name[v]);
     if (p->plan->buffers[v].rows > 1)
         text = arena_print(e->arena, "Strided%s{%s}", slice_arguments(p->g, value), text);
     if (value->scale == NONE) return text;
@@ -188,7 +189,9 @@ static const char *array_text(Emitter *e, const Program *p, ValueId v)
 // (const Pair *)a[x], or (const Quad *)a[x], or Strided<const Pair, 32, 64, 2>{(const Pair *)a[x]}
 static const char *packed_text(Emitter *e, const Program *p, ValueId v)
 {
-    const char *text = arena_print(e->arena, "(%s *)a[%s]", packed_name(p->g), p->name[v]);
+    const char *given = input_text(e, p, v);
+    const char *text = given ? arena_print(e->arena, "(%s *)(%s)", packed_name(p->g), given)
+                             : arena_print(e->arena, "(%s *)a[%s]", packed_name(p->g), p->name[v]);
     if (p->plan->buffers[v].rows <= 1) return text;
     return arena_print(e->arena, "%s{%s}", packed_type(p->g, &p->g->values[v]), text);
 }

@@ -6,7 +6,7 @@
 
 #include "../ir/families/loss.h"
 #include "../ir/base/unique_names.h"
-#include "ports.h"
+#include "work.h"
 
 const char *const declared_chunks[] = {"net_status", "net_setting", "net_error",
                                        "CUstream_st", "cublasContext", "net_context",
@@ -142,22 +142,6 @@ static void emit_metrics_struct(Emitter *e)
     write_blank(w);
 }
 
-static void declare_fixed(Emitter *e)
-{
-    Writer *w = &e->w;
-    const char *net = e->net;
-    write_line(w, "// Takes an arena of at least ARENA_BYTES, aligned to ARENA_ALIGN, on the device, and fills");
-    write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
-    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; its stream, workspace and modes are set at each use.");
-    const char *host = host_parameter(e);
-    if (*host) write_line(w, "// What host is, its type says; it is copied.");
-    write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
-    write_line(w, "    struct cublasContext *cublas%s, uint64_t seed);", host);
-    write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
-    write_line(w, "    struct cublasContext *cublas%s);", host);
-    declare_trained(e);
-}
-
 static void declare_rest(Emitter *e)
 {
     Writer *w = &e->w;
@@ -201,6 +185,19 @@ static void describe_accum(Emitter *e)
     write_line(w, "// evaluate and infer may come between.");
 }
 
+static void describe_train(Emitter *e)
+{
+    Writer *w = &e->w;
+    if (reads_callers_inputs(e)) {
+        write_line(w, "// One training step, or loss and metrics alone, on the first samples of *in: at least one, at");
+        write_line(w, "// most BATCH.  The stream is not waited for.");
+        return;
+    }
+    write_line(w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
+    write_line(w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so the");
+    write_line(w, "// data in host memory must stay as it is until the stream has passed.");
+}
+
 static void declare_programs(Emitter *e)
 {
     const char *items[4 * MAX_PORTS];
@@ -209,11 +206,9 @@ static void declare_programs(Emitter *e)
     ValueId plain[MAX_PORTS];
     if (e->in->train) {
         Ports t = ports_of(e->in->eval);
-        write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
-        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so the");
-        write_line(&e->w, "// data in host memory must stay as it is until the stream has passed.");
+        describe_train(e);
         if (is_accumulating(e->g)) describe_accum(e);
-        int count = parameters(e, e->in->eval, t.input, t.input_count, "const ", items);
+        int count = input_parameters(e, e->in->eval, t.input, t.input_count, items);
         function_head(e, "train", items, count, ";");
         function_head(e, "evaluate", items, count, ";");
         if (is_accumulating(e->g)) {
@@ -223,7 +218,7 @@ static void declare_programs(Emitter *e)
     }
     write_line(&e->w, "// Outputs of as many samples, there when the stream has passed.");
     int inputs = plain_inputs(e->in->infer, g, &p, plain);
-    int count = parameters(e, g, plain, inputs, "const ", items);
+    int count = input_parameters(e, g, plain, inputs, items);
     count += parameters(e, g, p.output, p.output_count, "", items + count);
     function_head(e, "infer", items, count, ";");
 }
@@ -234,14 +229,19 @@ void emit_declarations(Emitter *e)
     emit_macros(e);
     emit_tensor_macros(e);
     if (e->host.events > 0) print_host_types(e);
+    if (reads_callers_inputs(e)) declare_inputs(e);
     for (const char *const *s = declared_chunks; *s; s++)
-        if (e->in->train || strcmp(*s, "net_setting")) print_chunk(e, *s);
+        if (strcmp(*s, "net_context") == 0)
+            print_context(e);
+        else if (e->in->train || strcmp(*s, "net_setting"))
+            print_chunk(e, *s);
     if (e->in->train) emit_metrics_struct(e);
     write_line(w, "#ifdef __cplusplus");
     write_line(w, "extern \"C\" {");
     write_line(w, "#endif");
     write_line(w, "// Every call returns a %s_status.", e->net);
-    declare_fixed(e);
+    declare_init(e);
+    declare_trained(e);
     declare_programs(e);
     declare_rest(e);
     write_line(w, "#ifdef __cplusplus");

@@ -116,6 +116,11 @@ void emit_shapes(Emitter *e, const int *steps, int count);
 // True if the launch has an argument of this kind.
 bool launch_takes(const Launch *l, LaunchArgKind kind);
 
+// ---- caller_inputs.c -------------------------------------------------------------
+
+// Returns the pointer to v, if it is an input in the caller's memory or a view of one; else NULL.
+const char *input_text(Emitter *e, const Program *p, ValueId v);
+
 // ---- banner.c --------------------------------------------------------------------
 
 // Returns the text without characters that would end or distort a comment.
@@ -141,10 +146,13 @@ void declare_trained(Emitter *e);
 void declare_host_sizes(Emitter *e);
 void print_host_types(Emitter *e);
 void skip_host_types(Emitter *e);
-// Returns the additional parameter of init and attach, after a comma; "" for other files.
-const char *host_parameter(const Emitter *e);
-// Prints the interface's init and attach with that parameter.
-void emit_host_init(Emitter *e);
+
+// ---- init.c ----------------------------------------------------------------------
+
+// Print the type of the context, the prototypes of init and attach, and these calls.
+void print_context(Emitter *e);
+void declare_init(Emitter *e);
+void emit_init_calls(Emitter *e);
 
 // ---- the sections ----------------------------------------------------------------
 

@@ -147,7 +147,7 @@ static void emit_every_step(Emitter *e)
     for (int i = 0; i < e->program_count; i++) {
         const Program *p = &e->program[i];
         Ports ports = ports_of(p->g);
-        for (int k = 0; k < ports.input_count; k++)
+        for (int k = 0; k < ports.input_count && !reads_callers_inputs(e); k++)
             chain_stage(e, &chain, p, ports.input[k], "0", "0");
         chain_steps(e, &chain, p, arguments[p->g->mode]);
         if (p->plan->batch_steps > 0) chain_apply(e, &chain);
@@ -162,7 +162,7 @@ static void emit_every_step(Emitter *e)
 static void open_call(Emitter *e, const char *call)
 {
     write_line(&e->w, "{");
-    write_line(&e->w, "    size_t given = 0;");
+    write_line(&e->w, "    size_t given = %s;", reads_callers_inputs(e) ? "samples" : "0");
     write_line(&e->w, "    TRY(%s_is_ready(c, \"%s\"));", e->net, call);
 }
 
@@ -176,9 +176,8 @@ static void emit_scored_call(Emitter *e, const char *call, const Work *work, con
     const Graph *g = e->in->eval;
     Ports ports = ports_of(g);
     Chain chain = {.count = 0};
-    int count = parameters(e, g, ports.input, ports.input_count, "const ", items);
-    for (int i = 0; i < ports.input_count; i++)
-        chain_samples(e, &chain, g, ports.input[i], call);
+    int count = input_parameters(e, g, ports.input, ports.input_count, items);
+    chain_inputs(e, &chain, g, ports.input, ports.input_count, call);
     chain_all(e, &chain, work, of);
     if (applies) chain_apply(e, &chain);
     function_head(e, call, items, count, "");
@@ -230,11 +229,12 @@ static void emit_infer(Emitter *e)
     Chain chain = {.count = 0};
     Ports ports = ports_of(p->g);
     int inputs = plain_inputs(e->in->infer, p->g, &ports, values);
-    int count = parameters(e, p->g, values, inputs, "const ", items);
+    int count = input_parameters(e, p->g, values, inputs, items);
     count += parameters(e, p->g, ports.output, ports.output_count, "", items + count);
     memcpy(values + inputs, ports.output, sizeof *values * (size_t)ports.output_count);
-    for (int i = 0; i < inputs + ports.output_count; i++)
-        chain_samples(e, &chain, p->g, values[i], "infer");
+    chain_inputs(e, &chain, p->g, values, inputs, "infer");
+    for (int i = 0; i < ports.output_count; i++)
+        chain_samples(e, &chain, p->g, ports.output[i], "infer");
     const char *arguments = "";
     if (p->g->mode == EVAL)
         arguments = arena_print(e->arena, "%s, false", samples_argument(p));
@@ -318,11 +318,10 @@ void emit_interface(Emitter *e)
     print_chunk(e, "net_stage");
     emit_every_step(e);
     emit_begin(e);
-    static const char *const fixed[] = {"net_init", "net_attach"};
-    if (e->host.events > 0) emit_host_init(e);
-    for (int i = 0; i < 2; i++) print_chunk(e, fixed[i]);
+    emit_init_calls(e);
     print_chunk(e, "net_is_ready");
-    print_chunk(e, "net_samples");
+    if (!reads_callers_inputs(e) || ports_of(e->program[e->program_count - 1].g).output_count > 0)
+        print_chunk(e, "net_samples");
     print_chunk(e, "net_fetch");
     if (e->in->train) {
         emit_train(e);

@@ -163,7 +163,7 @@ static void space(Emitter *e, const Program *p, const char *name, const Moments 
     int width = name_width(p);
     for (ValueId v = 0; v < p->g->value_count; v++) {
         if (!p->named[v] || is_persistent(p->g->values[v].kind) != is_state) continue;
-        if (is_member && is_member[v]) continue;
+        if ((is_member && is_member[v]) || input_text(e, p, v)) continue;
         place(e, p, v, width, moments);
     }
     write_line(w, "}");

@@ -7,7 +7,7 @@
 
 #include "../ir/families/grad_accumulation.h"
 #include "../ir/families/loss.h"
-#include "ports.h"
+#include "work.h"
 
 // ---- tables of tensors -----------------------------------------------------------
 
@@ -40,10 +40,11 @@ static void tensor_row(Emitter *e, const Program *p, ValueId v, bool batched)
     bool infers = value->kind == INPUT &&
                   input_number(e->in->infer, value->name) != NONE;
     int64_t ignored = ignored_label(p->g, v);
-    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 ", %d, %s, %s},",
+    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s, %" PRId64 ", %" PRId64 ", %d, %s, %s},",
                value->name, dtype_names[value->dtype], value->shape.rank,
                dims_text(e, value->shape, ", "),
-               p->place[v], value_bytes(value), value->classes, infers,
+               input_text(e, p, v) ? "0" : arena_print(e->arena, "%s.offset", p->place[v]),
+               value_bytes(value), value->classes, infers,
                ignored == NO_LABEL ? "NO_LABEL" :
                    arena_print(e->arena, "%" PRId64, ignored),
                value->kind == INPUT ? input_use(p->g, v) : "USE_OTHER");
@@ -217,11 +218,12 @@ static void emit_init(Emitter *e)
         write_line(w, "    static %s_host host;", net);
         write_line(w, "    if (const int status = %s_make_host(&main_context, &host)) return status;", net);
     }
-    bool trained = e->in->weights != NULL;
-    write_line(w, "    %s%s_init(&main_context, arena, bytes, %s, %s%s, seed)%s;",
+    bool trained = e->in->weights != NULL, given = reads_callers_inputs(e);
+    if (given) write_given_memory(e);
+    write_line(w, "    %s%s_init(&main_context, arena, bytes, %s, %s%s, seed%s)%s;",
                trained ? "TRY(" : "return ", net, e->in->train ? "stream" : "0",
                e->uses_library ? "cublas" : "0", e->host.events > 0 ? ", &host" : "",
-               trained ? ")" : "");
+               given ? ", &in" : "", trained ? ")" : "");
     if (trained) write_line(w, "    return %s_init_trained(&main_context);", net);
     write_line(w, "}");
     write_blank(w);
@@ -348,6 +350,7 @@ void emit_program(Emitter *e)
     if (e->in->train)
         write_line(w, "static size_t main_figures_at; // the figures of the program that ran last");
     write_blank(w);
+    emit_main_inputs(e);
     emit_init(e);
     emit_wrappers(e);
     emit_fixed(e, fixed_wrappers);

@@ -3,6 +3,7 @@
 // memory.
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "work.h"
 
@@ -14,6 +15,18 @@ void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v,
     chain->text[chain->count++] = arena_print(
         e->arena, "%s_samples(c, \"%s: %s\", %s, %s_bytes, %" PRId64 ", &given)",
         e->net, call, name, name, name, sample_bytes(g, v));
+}
+
+void chain_inputs(Emitter *e, Chain *chain, const Graph *g, const ValueId *inputs, int count,
+                  const char *call)
+{
+    if (reads_callers_inputs(e)) {
+        chain->text[chain->count++] =
+            arena_print(e->arena, "%s_give(c, \"%s\", in, samples, %s)", e->net, call,
+                        strcmp(call, "infer") ? "false" : "true");
+        return;
+    }
+    for (int i = 0; i < count; i++) chain_samples(e, chain, g, inputs[i], call);
 }
 
 // Copies an input to its place in the arena.
@@ -69,7 +82,7 @@ static void chain_work(Emitter *e, Chain *chain, const Work *work, bool sliced)
 {
     const Program *p = work->p;
     const char *bytes;
-    for (int i = 0; i < work->input_count; i++) {
+    for (int i = 0; i < work->input_count && !reads_callers_inputs(e); i++) {
         const char *from = part_of(e, p->g, work->inputs[i], sliced, &bytes);
         chain_stage(e, chain, p, work->inputs[i], from, bytes);
     }
@@ -96,8 +109,10 @@ void emit_slices(Emitter *e, const Work *work, const char *call)
     Chain chain = {.count = 0};
     int count = 0;
     if (!is_sliced(work->p)) return;
+    bool given = reads_callers_inputs(e);
     items[count++] = arena_print(e->arena, "%s_context *c", e->net);
-    for (int i = 0; i < work->input_count + work->output_count; i++) {
+    if (given) items[count++] = arena_print(e->arena, "const %s_inputs *in", e->net);
+    for (int i = given ? work->input_count : 0; i < work->input_count + work->output_count; i++) {
         bool is_input = i < work->input_count;
         ValueId v = is_input ? work->inputs[i] : work->outputs[i - work->input_count];
         items[count++] = arena_print(e->arena, "%s%s *%s", is_input ? "const " : "",
@@ -113,6 +128,7 @@ void emit_slices(Emitter *e, const Work *work, const char *call)
     write_line(w, "    for (size_t first = 0; first < given; first += %" PRId64 ") {", g->batch);
     write_line(w, "        const size_t samples = given - first < %" PRId64 " ? given - first : %" PRId64 ";",
                g->batch, g->batch);
+    if (given) write_slice_of_inputs(e, work);
     write_calls(e, chain.text, chain.count, "        ");
     write_line(w, "    }");
     write_line(w, "    return %s_OK;", e->upper);
@@ -124,12 +140,13 @@ void emit_slices(Emitter *e, const Work *work, const char *call)
 void chain_all(Emitter *e, Chain *chain, const Work *work, const char *call)
 {
     const Graph *g = work->p->g;
-    const char *text = "";
+    bool given = reads_callers_inputs(e);
+    const char *text = given ? ", in" : "";
     if (!is_sliced(work->p)) {
         chain_work(e, chain, work, false);
         return;
     }
-    for (int i = 0; i < work->input_count + work->output_count; i++) {
+    for (int i = given ? work->input_count : 0; i < work->input_count + work->output_count; i++) {
         bool is_input = i < work->input_count;
         ValueId v = is_input ? work->inputs[i] : work->outputs[i - work->input_count];
         text = arena_print(e->arena, "%s, %s", text, identifier(e, g->values[v].name));

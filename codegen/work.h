@@ -19,8 +19,27 @@ typedef struct Work {
     const char    *arguments;
 } Work;
 
+// caller_inputs.c: with --inputs caller.  True if the file is such a one.
+bool reads_callers_inputs(const Emitter *e);
+// Prints the struct of pointers that stands for the inputs.
+void declare_inputs(Emitter *e);
+// Sets items to the parameters of a call that stand for these inputs, and returns their number.
+int input_parameters(Emitter *e, const Graph *g, const ValueId *inputs, int count,
+                     const char **items);
+// Prints the function that checks the inputs of a call and puts them into the context.
+void emit_give(Emitter *e);
+// Prints assignments of a slice's inputs, from sample `first` on.
+void write_slice_of_inputs(Emitter *e, const Work *work);
+
+// Prints the trainer's own memory for inputs and a copy to it, and in main_init its allocation.
+void emit_main_inputs(Emitter *e);
+void write_given_memory(Emitter *e);
+
 // Checks that a tensor has whole samples, of the same number as the others.
 void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v, const char *call);
+// Checks the inputs of a call: with --inputs caller, all at once.
+void chain_inputs(Emitter *e, Chain *chain, const Graph *g, const ValueId *inputs, int count,
+                  const char *call);
 // Copies an input to its place in the arena.
 void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v, const char *from,
                  const char *bytes);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../ir/families/loss.h"
-#include "ports.h"
+#include "work.h"
 
 int64_t main_batch(const Graph *g)
 {
@@ -44,12 +44,40 @@ static void give(Emitter *e, const Graph *g, ValueId v, const char *pointer, con
     items[1] = arena_print(e->arena, "samples * %" PRId64, sample);
 }
 
+// Returns the number of samples that the trainer gives.
+static const char *samples_given(Emitter *e, const Wrapper *w)
+{
+    const Graph *g = e->program[e->program_count - 1].g;
+    return arena_print(e->arena, "bytes[%d] / %" PRId64, w->from[0],
+                       sample_bytes(g, w->all_inputs[w->from[0]]));
+}
+
+// Prints copies of the inputs to the memory that the launches read.
+static void write_takes(Emitter *e, const Wrapper *wrapper)
+{
+    const Graph *g = e->program[e->program_count - 1].g;
+    bool several = g->training.accumulate > 1;
+    for (int i = 0; i < wrapper->inputs && reads_callers_inputs(e); i++) {
+        int k = wrapper->from[i];
+        int64_t sample = sample_bytes(g, wrapper->all_inputs[k]);
+        if (several)
+            write_line(&e->w, "TRY(main_take(%d, (const char *)inputs[%d] + first * %" PRId64
+                       ", samples * %" PRId64 "));", k, k, sample, sample);
+        else
+            write_line(&e->w, "TRY(main_take(%d, inputs[%d], bytes[%d]));", k, k, k);
+    }
+}
+
 static int list_items(Emitter *e, const Wrapper *w, const char **items)
 {
     const Graph *g = e->program[e->program_count - 1].g;
     int count = 0;
     items[count++] = "&main_context";
-    for (int i = 0; i < w->inputs; i++, count += 2)
+    if (reads_callers_inputs(e)) {
+        items[count++] = "&in";
+        items[count++] = g->training.accumulate > 1 ? "samples" : samples_given(e, w);
+    }
+    for (int i = 0; i < w->inputs && !reads_callers_inputs(e); i++, count += 2)
         give(e, g, w->all_inputs[w->from[i]],
              arena_print(e->arena, "(const %s_input_%d *)inputs[%d]", w->call, i, w->from[i]),
              arena_print(e->arena, "bytes[%d]", w->from[i]), items + count);
@@ -61,14 +89,11 @@ static int list_items(Emitter *e, const Wrapper *w, const char **items)
 }
 
 // Prints a loop with one call for each batch of samples.
-static void write_calls(Emitter *e, const Wrapper *wrapper, const char **items, int count)
+static void write_batches(Emitter *e, const Wrapper *wrapper, const char **items, int count)
 {
     Writer *w = &e->w;
-    const Graph *g = e->program[e->program_count - 1].g;
     bool trains = wrapper->p->g->mode == TRAIN;
-    ValueId first = wrapper->all_inputs[wrapper->from[0]];
-    write_line(w, "const size_t given = bytes[%d] / %" PRId64 ";", wrapper->from[0],
-               sample_bytes(g, first));
+    write_line(w, "const size_t given = %s;", samples_given(e, wrapper));
     write_line(w, "int status = %s_OK;", e->upper);
     if (wrapper->outputs) write_line(w, "(void)output_bytes; // of as many samples");
     write_line(w, "for (size_t first = 0; first < given && !status; first += %s_BATCH) {", e->upper);
@@ -76,6 +101,7 @@ static void write_calls(Emitter *e, const Wrapper *wrapper, const char **items, 
     write_line(w, "const size_t left = given - first, samples = left < %s_BATCH ? left : %s_BATCH;",
                e->upper, e->upper);
     const char *call = trains ? "accum" : wrapper->call;
+    write_takes(e, wrapper);
     write_list(w, arena_print(e->arena, "status = %s_%s(", e->net, call), items, count, ");");
     w->indent = 4;
     write_line(w, "}");
@@ -96,10 +122,13 @@ static void wrap(Emitter *e, const Wrapper *wrapper)
     if (wrapper->p->g->mode != INFER && !wrapper->outputs)
         write_line(w, "main_figures_at = %s.offset;",
                    wrapper->p->place[find_metric_sums(wrapper->p->g)->results[0]]);
-    if (e->g->training.accumulate > 1) write_calls(e, wrapper, items, count);
-    else
+    if (reads_callers_inputs(e)) write_line(w, "const %s_inputs in = main_in();", e->net);
+    if (e->g->training.accumulate > 1) write_batches(e, wrapper, items, count);
+    else {
+        write_takes(e, wrapper);
         write_list(w, arena_print(e->arena, "return %s_%s(", e->net, wrapper->call), items, count,
                    ");");
+    }
     w->indent = 0;
     write_line(w, "}");
     write_blank(w);

@@ -19,6 +19,7 @@ typedef struct FrontendOptions {
     DType        map;           // F16 or BF16: the storage type of maps; else
                                 // equal to real
     bool         calibrates;    // of int8: the program that finds the scales
+    bool         caller_inputs; // the caller's memory has them, not the arena
     bool         tf32;          // GEMMs round operands to TF32
     const char **defines;       // NAME=V, from -D
     int          define_count;

@@ -107,13 +107,21 @@ static Shape input_shape(Resolver *r, const Stmt *stmt)
     return shape;
 }
 
+static ValueId input_value(Resolver *r, const Stmt *stmt, DType dtype,
+                           Shape shape)
+{
+    ValueId id =
+        graph_value(r->g, stmt->name, INPUT, dtype, shape, stmt->pos);
+    r->g->values[id].persistent = r->options->caller_inputs;
+    return id;
+}
+
 // Makes a label.  class[10] is a number from 0 to 9 for each sample.
 // With class[32, 32, 10] each pixel has one, in the shape of the scores.
 static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
 {
     int64_t classes = shape.dim[--shape.rank];
-    ValueId id =
-        graph_value(r->g, stmt->name, INPUT, I32, shape, stmt->pos);
+    ValueId id = input_value(r, stmt, I32, shape);
     r->g->values[id].classes = classes;
     return id;
 }
@@ -130,7 +138,7 @@ static ValueId new_input(Resolver *r, const Stmt *stmt)
         if (strcmp(stmt->type, input_types[i]) != 0) continue;
         warn_of_layout(r, stmt, shape);
         return shape.rank == 0 ? NONE
-            : graph_value(r->g, stmt->name, INPUT, dtypes[i], shape, stmt->pos);
+            : input_value(r, stmt, dtypes[i], shape);
     }
     if (strcmp(stmt->type, "class") == 0)
         return shape.rank == 0 ? NONE : labels(r, stmt, shape);

@@ -74,6 +74,16 @@ bool is_persistent(Kind kind)
     return is_weight(kind) || kind == STATE;
 }
 
+bool is_given(const Value *v)
+{
+    return v->kind == INPUT && v->persistent;
+}
+
+int64_t state_bytes_of(const Value *v)
+{
+    return v->persistent && !is_given(v) ? padded(value_bytes(v)) : 0;
+}
+
 // ---- shapes -----------------------------------------------------------------
 
 Shape shape_of(int rank, ...)
@@ -370,7 +380,8 @@ static int32_t *kept_values(const Graph *g)
     int32_t *kept = NEW_ARRAY(g->arena, (size_t)g->value_count + 1, int32_t);
 
     for (ValueId v = 0; v < g->value_count; v++)
-        kept[v] = g->values[v].persistent || g->values[v].output;
+        kept[v] = (g->values[v].persistent && !is_given(&g->values[v])) ||
+                  g->values[v].output;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         if (n->op == NULL) continue;

@@ -15,6 +15,11 @@ extern const char *const init_names[INIT_COUNT];
 int dtype_bytes(DType dtype);
 // True if values of this kind persist between training steps.
 bool is_persistent(Kind kind);
+// True if v is an input in the caller's memory: no part of the arena, and no
+// step writes it (--inputs caller).
+bool is_given(const Value *v);
+// Bytes of a persistent value in the arena, padded; 0 if it has none there.
+int64_t state_bytes_of(const Value *v);
 // True if a training step of g sums gradients over batches before its update.
 bool is_accumulating(const Graph *g);
 // True if the loss is scaled in training, so that an update needs all gradients

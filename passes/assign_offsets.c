@@ -7,6 +7,8 @@
 //   state_bytes conv1.weight.sum   sums of gradients over batches, kept by an
 //   ...                            evaluation that runs between two batches
 //               everything else, by live range
+//   arena_bytes image              inputs in the caller's memory: offsets that
+//                                  stand for no bytes of the arena
 //
 // A value with alias_of takes the offset of the last value of its chain; a
 // slice adds its start within a row.  The other values are placed so that no
@@ -70,6 +72,14 @@ static int64_t place_sums(Graph *g, int64_t top)
     for (ValueId v = 0; v < g->value_count; v++)
         if (is_sum(g, v)) append(g, v, &top);
     return top;
+}
+
+// Places the caller's inputs after the arena, where no launch's arena ends.
+static void place_given(Graph *g)
+{
+    int64_t top = padded(g->arena_bytes);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_given(&g->values[v])) append(g, v, &top);
 }
 
 static bool is_placed_alone(const Graph *g, ValueId v)
@@ -159,6 +169,7 @@ static void give_offsets(Graph *g, const PassOptions *o, int64_t work,
                                              &goal)
                            : place_apart(items, count);
     g->arena_bytes = start + top;
+    place_given(g);
     for (ValueId v = 0; v < g->value_count; v++)
         if (number[v] != NONE)
             g->values[v].offset = start + items[number[v]].offset;

@@ -55,6 +55,12 @@ static int64_t pixels_of(Shape shape)
 
 static bool may_split(const Graph *g, const Node *n);
 
+// True if slices read all of v: a weight or a state.
+static bool is_whole(const Value *v)
+{
+    return v->persistent && !is_given(v);
+}
+
 int64_t split_pixels(const Graph *g, const Node *n)
 {
     int64_t most = 0;
@@ -63,7 +69,7 @@ int64_t split_pixels(const Graph *g, const Node *n)
         if (n->operands[k] == NONE) continue;
         const Value *value = &g->values[n->operands[k]];
         int64_t pixels = pixels_of(value->shape);
-        if (!value->persistent && pixels > most) most = pixels;
+        if (!is_whole(value) && pixels > most) most = pixels;
     }
     for (int32_t r = 0; r < n->result_count; r++) {
         if (n->results[r] == NONE) continue;
@@ -92,7 +98,7 @@ static bool may_split(const Graph *g, const Node *n)
     for (int32_t k = 0; k < n->operand_count; k++) {
         ValueId v = n->operands[k];
         if (slot_at(slots, count, k)->updated) return false;
-        if (v != NONE && !g->values[v].persistent && !has_batch(g, v))
+        if (v != NONE && !is_whole(&g->values[v]) && !has_batch(g, v))
             return false;
     }
     for (int32_t r = 0; r < n->result_count; r++)
@@ -221,7 +227,7 @@ static void slice_batch(Splitter *s, const Node *n)
     Graph *g = s->g;
     for (int32_t j = 0; j < n->operand_count; j++) {
         ValueId v = n->operands[j];
-        if (v == NONE || g->values[v].persistent || s->made[v] ||
+        if (v == NONE || is_whole(&g->values[v]) || s->made[v] ||
             s->slice[v] != NULL)
             continue;
         for (int32_t k = 0; k < s->slices; k++) {

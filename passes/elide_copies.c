@@ -138,7 +138,8 @@ static Trees name_views(Graph *g)
 // so an input holds only contiguous slices.
 static bool may_hold(const Value *root, int64_t rows)
 {
-    return root->kind == PARAM || (root->kind == INPUT && rows == 1) ||
+    bool is_staged = root->kind == INPUT && !root->persistent;
+    return root->kind == PARAM || (is_staged && rows == 1) ||
            (root->def != NONE && !root->persistent);
 }
 

@@ -63,6 +63,7 @@ static void find_drawn(PageProgram *p)
     for (int32_t k = 0; k < p->plan->buffer_count; k++) {
         const PlanBuffer *b = &p->plan->buffers[k];
         if (b->printed_id == NONE || b->view || b->first == NONE) continue;
+        if (buffer_is_given(&p->plan->buffers[p->root[k]])) continue;
         drawn[p->drawn_count++] = (Drawn){p->root[k], b->first, k};
     }
     qsort(drawn, (size_t)p->drawn_count, sizeof *drawn, compare_drawn);

@@ -119,6 +119,19 @@ int set_prefer(Options *o, const char *value)
     return kind < 0 ? EXIT_USAGE : -1;
 }
 
+const char *inputs_word(int i)
+{
+    static const char *const words[] = { "arena", "caller" };
+    return i < 2 ? words[i] : NULL;
+}
+
+int set_inputs(Options *o, const char *value)
+{
+    int kind = choose(o, "--inputs", value, inputs_word);
+    o->frontend.caller_inputs = kind == 1;
+    return kind < 0 ? EXIT_USAGE : -1;
+}
+
 const char *checkpoint_word(int i)
 {
     return i < CHECKPOINT_COUNT ? checkpoint_names[i] : NULL;

@@ -417,6 +417,8 @@ const Flag flags[] = {
       set_budget, NULL },
     { "--prefer", "WHAT", "memory, balanced (default) or time",
       set_prefer, prefer_word },
+    { "--inputs", "WHERE", "arena (default), or caller: read in the caller's "
+      "memory", set_inputs, inputs_word },
     { "--fit", "SIZE", "find the largest batch whose arena fits in SIZE",
       set_fit, NULL },
     { "--microbatch", "N", "take the batch in slices of N samples, or auto",

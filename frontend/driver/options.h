@@ -109,10 +109,12 @@ int set_count(const Options *o, const char *flag, const char *value,
 int set_budget(Options *o, const char *value);
 int set_fit(Options *o, const char *value);
 int set_prefer(Options *o, const char *value);
+int set_inputs(Options *o, const char *value);
 int set_checkpoint(Options *o, const char *value);
 int set_microbatch(Options *o, const char *value);
 int set_precision(Options *o, const char *value);
-Words prefer_word, checkpoint_word, microbatch_word, precision_word;
+Words prefer_word, inputs_word, checkpoint_word, microbatch_word;
+Words precision_word;
 int set_split(Options *o, const char *value);
 int set_offload(Options *o, const char *value);
 

@@ -27,7 +27,7 @@ void note_company(Options *o, const char *name)
                                            NULL };
     static const char *const of_program[] = { "--batch", "-D", "--freeze",
                                               "--microbatch", "--ghost",
-                                              "--precision", NULL };
+                                              "--precision", "--inputs", NULL };
     if (!is_among(name, of_plan)) o->beside_plan = name;
     if (is_among(name, of_program)) o->of_program = name;
 }

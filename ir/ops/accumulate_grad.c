@@ -14,7 +14,8 @@ enum { SUM, ADDED };            // operands
 
 bool is_sum(const Graph *g, ValueId v)
 {
-    return g->values[v].persistent && !is_persistent(g->values[v].kind);
+    const Value *value = &g->values[v];
+    return value->persistent && !is_persistent(value->kind) && !is_given(value);
 }
 
 bool ends_batch(const Node *n)

@@ -3,9 +3,14 @@
 #include <stdlib.h>
 #include "plan.h"
 
+bool buffer_is_given(const PlanBuffer *b)
+{
+    return b->kind == INPUT && b->persistent;
+}
+
 static bool is_root(const PlanBuffer *b)
 {
-    return b->alias_of == NONE && b->first != NONE;
+    return b->alias_of == NONE && b->first != NONE && !buffer_is_given(b);
 }
 
 int64_t *plan_live(Arena *arena, const Plan *plan)

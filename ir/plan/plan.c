@@ -256,7 +256,9 @@ static int64_t count_max_live(const Graph *g, const Plan *plan)
     int64_t *change = NEW_ARRAY(g->arena, steps, int64_t);
     for (int k = 0; k < plan->buffer_count; k++) {
         const PlanBuffer *buffer = &plan->buffers[k];
-        if (buffer->alias_of != NONE || buffer->first == NONE) continue;
+        if (buffer->alias_of != NONE || buffer->first == NONE ||
+            buffer_is_given(buffer))
+            continue;
         int64_t size = padded(buffer->bytes);
         change[buffer->first] += size;
         change[buffer->last + 1] -= size;

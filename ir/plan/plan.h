@@ -59,7 +59,10 @@ typedef struct Plan {
 // the graph's values, in order.  Counts live bytes independently.
 Plan *plan_of(const Graph *g);
 
-// live_bytes.c: the live bytes of each step, padded, and a final 0; in arena.
+// live_bytes.c: true if b is an input in the caller's memory, after the arena
+// and no part of it.
+bool buffer_is_given(const PlanBuffer *b);
+// The live bytes of each step, padded, and a final 0; in arena.
 int64_t *plan_live(Arena *arena, const Plan *plan);
 // Returns the first step with the most live bytes; 0 if there is none.
 int plan_fullest(const Plan *plan, const int64_t *live);

@@ -161,7 +161,9 @@ void plan_print_csv(const Plan *plan, FILE *out)
     fputs("id,lower,upper,size,offset\n", out);
     for (int k = 0; k < plan->buffer_count; k++) {
         const PlanBuffer *buffer = &plan->buffers[k];
-        if (buffer->alias_of != NONE || buffer->first == NONE) continue;
+        if (buffer->alias_of != NONE || buffer->first == NONE ||
+            buffer_is_given(buffer))
+            continue;
         int64_t size = padded(buffer->bytes);
         fprintf(out, "%" PRId32 ",%" PRId32 ",%" PRId32, buffer->printed_id,
                 buffer->first, buffer->last + 1);

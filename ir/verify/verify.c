@@ -239,7 +239,8 @@ static void check_inputs(const Check *c)
     }
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
-        if (value->def == NONE && !value->persistent && !read[v])
+        bool is_used = read[v] || (value->persistent && !is_given(value));
+        if (value->def == NONE && !is_used)
             value_fault(c, v, value->kind == INPUT
                         ? "no launch reads this input" : "nothing makes it");
         if (value->kind == INPUT &&
@@ -263,7 +264,8 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "its shape is no shape");
     bool may_be_sum = is_accumulating(g) && value->kind == GRADIENT &&
                       value->gradient_of != NONE;
-    if (is_persistent(value->kind) != value->persistent && !may_be_sum)
+    if (is_persistent(value->kind) != value->persistent && !may_be_sum &&
+        !is_given(value))
         value_fault(c, id, "it is a %s, but %spersistent",
                     kind_names[value->kind], value->persistent ? "" : "not ");
     check_type(c, id);

@@ -163,6 +163,16 @@ void check_sharing(const Check *c)
                 check_result(c, i, r, root, last, classes);
 }
 
+// Returns the end of v's memory: of the state, of the arena, or of the inputs
+// after it that are the caller's.
+static int64_t end_of(const Graph *g, ValueId v)
+{
+    bool shared = g->facts & IS_SHARED;
+    if (is_persistent(g->values[v].kind)) return g->state_bytes;
+    while (shared && g->values[v].alias_of != NONE) v = g->values[v].alias_of;
+    return is_given(&g->values[v]) ? INT64_MAX : g->arena_bytes;
+}
+
 // Every buffer is inside the arena, and the state is in its prefix.
 void check_places(const Check *c)
 {
@@ -171,12 +181,14 @@ void check_places(const Check *c)
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
         bool is_state = is_persistent(value->kind);
-        int64_t end = is_state ? g->state_bytes : g->arena_bytes;
+        int64_t end = end_of(g, v);
         bool alias = (g->facts & IS_SHARED) && value->alias_of != NONE;
         if (!is_stored(g, v)) continue;
         if (value->offset < 0 ||
             (value->view_rows == 0 && value->offset % ALIGNMENT != 0))
             value_fault(c, v, "its offset is %" PRId64, value->offset);
+        if (is_given(value) && value->offset < g->arena_bytes)
+            value_fault(c, v, "it is the caller's, but in the arena");
         if (value_bytes(value) > end - value->offset)
             value_fault(c, v, "it ends outside the %s",
                         is_state ? "state" : "arena");

@@ -124,17 +124,22 @@ static const char *check_size(Checker *c, const PlanBuffer *buffer)
     return NULL;
 }
 
+// The caller's inputs come after the arena.
 static const char *check_inside(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
     const PlanBuffer *root = &c->plan->buffers[c->root[k]];
+    bool given = buffer_is_given(root);
+    int64_t begin = given ? c->plan->arena_bytes : 0;
+    int64_t end = given ? INT64_MAX : c->plan->arena_bytes;
     if (buffer->fused_load)
         return buffer->persistent || buffer->output
                    ? arena_print(c->arena, "%s has no bytes", buffer->name)
                    : NULL;
-    if (buffer->offset < 0 || buffer->offset > c->plan->arena_bytes ||
-        buffer->bytes > c->plan->arena_bytes - buffer->offset)
-        return arena_print(c->arena, "%s is outside the arena", buffer->name);
+    if (buffer->offset < begin || buffer->offset > end ||
+        buffer->bytes > end - buffer->offset)
+        return arena_print(c->arena, "%s is %s the arena", buffer->name,
+                           given ? "the caller's, but in" : "outside");
     if (is_persistent(buffer->kind) && !root->persistent)
         return arena_print(c->arena, "%s is not persistent", buffer->name);
     // A view that no step touches is not printed: readers of the plan see the
@@ -361,9 +366,11 @@ static const char *check_overlap(Checker *c)
     for (int32_t i = 0; i < count; i++) {
         int32_t k = events[i].buffer;
         int64_t begin = buffers[k].offset, end = begin + buffers[k].bytes;
+        int64_t size = round_up(buffers[k].bytes);
+        bool given = buffer_is_given(&buffers[k]);
         if (!events[i].begins) {
             byte_map_write(alive, begin, end, NONE);
-            live -= round_up(buffers[k].bytes);
+            if (!given) live -= size;
             continue;
         }
         if (byte_map_differs(alive, begin, end, NONE, &other))
@@ -371,7 +378,8 @@ static const char *check_overlap(Checker *c)
                                "are alive", buffers[k].name,
                                buffers[other].name);
         byte_map_write(alive, begin, end, k);
-        live += round_up(buffers[k].bytes);
+        if (given) continue;
+        live += size;
         if (live > most) most = live;
         if (end > top) top = end;
     }

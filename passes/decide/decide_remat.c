@@ -56,10 +56,8 @@ typedef struct Budgeter {
 static int64_t state_bytes(const Graph *g)
 {
     int64_t bytes = 0;
-    for (ValueId v = 0; v < g->value_count; v++) {
-        const Value *value = &g->values[v];
-        if (value->persistent) bytes += padded(value_bytes(value));
-    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        bytes += state_bytes_of(&g->values[v]);
     return bytes;
 }
 
@@ -456,7 +454,7 @@ PassDecision decide_schedule(Graph *g, const PassOptions *o)
 
 // True if the command line determines the recomputations, so that there is only
 // one arena.
-static bool is_given(const Graph *g, const PassOptions *o)
+static bool is_known(const Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
     return g->mode == TRAIN && o->enabled[PASS_checkpoint] &&
@@ -473,7 +471,7 @@ static const char *batch_text(const Graph *g)
 
 static const char *whose_arena(const Graph *g, const PassOptions *o)
 {
-    if (!is_given(g, o)) return "the smallest arena found for it";
+    if (!is_known(g, o)) return "the smallest arena found for it";
     return arena_print(g->arena, "its arena with --checkpoint %s",
                        checkpoint_text(g->arena, &o->checkpoint));
 }
@@ -485,7 +483,7 @@ static const char *why_so_many(const Graph *g, const PassOptions *o)
     if (o->beside > g->arena_bytes)
         return arena_print(arena, ", for so much takes another mode of it; "
                            "this one has %" PRId64, g->arena_bytes);
-    if (!is_given(g, o)) return "";
+    if (!is_known(g, o)) return "";
     return arena_print(arena, ", %" PRId64 " too many",
                        g->arena_bytes - o->budget);
 }

@@ -101,7 +101,8 @@ Touched touch(const Json &buffer, bool writes)
             rows, std::max<size_t>(stride, 1), writes};
 }
 
-// Adds the buffers that the step reads or writes; false if an id is invalid.
+// Adds the buffers of the arena that the step reads or writes; inputs in the
+// caller's memory come after it.  Returns false if an id is invalid.
 bool add_touched(const Json &ids, const std::vector<Json> &buffers, bool writes,
                  PlannedStep *step)
 {
@@ -110,7 +111,9 @@ bool add_touched(const Json &ids, const std::vector<Json> &buffers, bool writes,
     for (const Json &id : ids.array) {
         if (!(id.number >= 0 && id.number < (double)buffers.size()))
             return false;
-        step->touched.push_back(touch(buffers[(size_t)id.number], writes));
+        Touched touched = touch(buffers[(size_t)id.number], writes);
+        if (touched.offset < step->arena_bytes)
+            step->touched.push_back(touched);
     }
     return true;
 }

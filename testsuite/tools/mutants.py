@@ -7,7 +7,7 @@
 The head of mutants.txt explains the table. A test's command must succeed without any fault and fail
 with each. The test plants MOST_NEW of the faults that are new since the last landing (changed.py).
 It plants SAMPLE of those whose files or command have changed since then; the commit draws them.
-MUTANTS=all plants all.
+After SECONDS it plants no more of them, but always one.  MUTANTS=all plants all.
 FAULT in the environment chooses those with that text in their names, and TABLE another table.
 
 Faults are planted in a copy of the tree. A program is linked with the faulty file before the
@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
@@ -35,6 +36,7 @@ TABLE = "testsuite/mutants.txt"
 LIMIT = 900     # seconds of a processor
 SAMPLE = 1      # of a test's old faults
 MOST_NEW = 6    # of a test's new faults
+SECONDS = 20
 SKIPPED = 77    # the status of a command that needs a missing tool
 
 
@@ -406,14 +408,20 @@ def plant(name, build, cc, cxx, lit):
     old = git(ROOT, "show", f"{compared_with(ROOT)}:{TABLE}")
     # A landing without a table had these rows elsewhere.
     before = old and [test.key(mutant) for test in parse(old) for mutant in test.mutants]
-    failed = 0
+    is_sample = "FAULT" not in os.environ and compared_with(ROOT) != "all"
+    until = time.monotonic() + SECONDS
+    failed = planted = 0
     for test, chosen in choose([test for test in table() if test.name == name], before):
-        if not chosen:
+        if not chosen or (is_sample and planted and time.monotonic() > until):
             continue
         nothing = Mutant("nothing", "", chosen[0].words)
         with tempfile.TemporaryDirectory() as folder:
             runner = Runner(test, Builder(folder, build, cc, cxx), lit)
             for mutant in chosen if test.sound else [nothing, *chosen]:
+                if is_sample and planted and time.monotonic() > until:
+                    print(f"{SECONDS} s have passed: {mutant.name} and later ones are not planted")
+                    break
+                planted += mutant is not nothing
                 found, said = runner.is_found(mutant)
                 if mutant is nothing and runner.status == SKIPPED:
                     print(said)
