@@ -252,12 +252,16 @@ static inline void mean_precisions(DetectionCounts *d, double means[OVERLAPS])
     for (int t = 0; t < OVERLAPS; t++) means[t] = kinds ? means[t] / kinds : NAN;
 }
 
-// Prints `average precision 0.4123, 0.6789 at an overlap of 0.5, 0.4321 at 0.75`.
-static inline void print_detection(DetectionCounts *d)
+// Prints `average precision 0.4123, 0.6789 at an overlap of 0.5, 0.4321 at 0.75` after `words`, and
+// returns the first number.  The counts begin again.
+static inline double print_detection(const char *words, DetectionCounts *d)
 {
     double means[OVERLAPS], all = 0;
     mean_precisions(d, means);
     for (double mean : means) all += mean / OVERLAPS;
-    printf("average precision %.4f, %.4f at an overlap of 0.5, %.4f at 0.75\n", all, means[0],
-           means[5]);
+    printf("%saverage precision %.4f, %.4f at an overlap of 0.5, %.4f at 0.75\n", words, all,
+           means[0], means[5]);
+    d->count = 0;
+    memset(d->objects_of, 0, (size_t)d->kinds * sizeof *d->objects_of);
+    return all;
 }

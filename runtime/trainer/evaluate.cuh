@@ -141,7 +141,7 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set, const char *word
     else printf("accuracy %.2f %% (%lld/%lld)\n", 100 * (double)right / (double)all, right, all);
     if (net->eval) print_losses(net, &f, -1, 0, NULL);
     if (net->eval) tell_dropped(&f, set->count);
-    if (detects) print_detection(&detection);
+    if (detects) print_detection("", &detection);
     if (t->option[OPTION_CONFUSION]) print_confusion(&matrix, &names);
     return true;
 }

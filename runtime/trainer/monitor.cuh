@@ -6,6 +6,7 @@
 struct Monitor {
     bool validation;            // of the validation set; otherwise of the training set
     int loss, metric;           // the number of the loss or metric, or -1; both -1: the total loss
+    bool precision;             // the average precision of a detector, of the validation set
     bool rises;                 // more is better
     char text[128];             // `validation loss`
 };
@@ -33,7 +34,8 @@ static inline bool complain_of_monitor(const Trainer *t, const char *name)
         snprintf(names + length, sizeof names - length, ", %s",
                  metric < 0 ? net->losses[i].name : net->metrics[metric].name);
     }
-    return complain("--monitor %s: wanted one of %s, or val_ and one of them", name, names);
+    return complain("--monitor %s: wanted one of %s, or val_ and one of them; or "
+                    "val_average_precision, of a detector", name, names);
 }
 
 // Finds the figure of --monitor, by default the validation loss, and its better direction.  The
@@ -44,7 +46,7 @@ static inline bool find_monitor(const Trainer *t, bool validates, Monitor *m)
     const Net *net = t->net;
     const char *given = t->option[OPTION_MONITOR], *name = given ? given : "val_loss";
     const char *mode = t->option[OPTION_MODE];
-    *m = {false, -1, -1, false, {}};
+    *m = {false, -1, -1, false, false, {}};
     static const char *const prefixes[] = {"val_", "validation_"};
     for (const char *prefix : prefixes)
         if (!m->validation && !strncmp(name, prefix, strlen(prefix)))
@@ -53,12 +55,15 @@ static inline bool find_monitor(const Trainer *t, bool validates, Monitor *m)
         if (!strcmp(name, net->losses[i].name)) m->loss = i;
     for (int i = 0; i < net->metric_count; i++)
         if (!strcmp(name, net->metrics[i].name)) m->metric = i;
-    if (strcmp(name, "loss") && m->loss < 0 && m->metric < 0)
+    m->precision = m->validation && m->metric < 0 && !strcmp(name, "average_precision");
+    if (strcmp(name, "loss") && m->loss < 0 && m->metric < 0 && !m->precision)
         return complain_of_monitor(t, given);
     if (mode && strcmp(mode, "min") && strcmp(mode, "max"))
         return complain("--mode %s: wanted min or max", mode);
-    m->rises = mode ? !strcmp(mode, "max") : m->metric >= 0 && net->metrics[m->metric].rises;
-    snprintf(m->text, sizeof m->text, "%s %s", m->validation ? "validation" : "training", name);
+    m->rises = mode ? !strcmp(mode, "max")
+                    : m->precision || (m->metric >= 0 && net->metrics[m->metric].rises);
+    snprintf(m->text, sizeof m->text, "%s %s", m->validation ? "validation" : "training",
+             m->precision ? "average precision" : name);
     if (given && !is_monitored(t))
         give_warning("--monitor %s has no effect without --best, --patience or "
                      "--reduce-on-plateau", given);

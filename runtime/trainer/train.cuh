@@ -22,6 +22,8 @@ struct TrainingRun {
     RunPosition position;
     RunSettings settings;
     Monitor monitor;                // the figure that decides on the best epoch
+    DetectionCounts detection;      // if that is the average precision
+    double precision;               // of the last validation
     Progress progress;
     RunLogs logs;
     RunTrace trace;
@@ -208,6 +210,10 @@ static inline bool begin_run(TrainingRun *run)
         run->member_count = run->val_count = 0;
         if (!split_set(run)) return false;
     }
+    const DataSet *const held = t->option[OPTION_VAL_SPLIT] ? &run->set : &run->val;
+    if (run->monitor.precision && !begin_detection(net, held, &run->detection))
+        return complain("--monitor val_average_precision: wanted a detector, with inputs of boxes "
+                        "and their classes, and outputs of boxes and of chances");
     run->settings = settings_of(t, &run->set, &run->val, &run->monitor);
     if (resume && !can_resume(run, &position, &settings)) return false;
     if (!plan_trace(t, run_step(run, &position),
@@ -379,9 +385,12 @@ static inline bool validate_epoch(TrainingRun *run, NetFigures *validation)
     const DataSet *set = run->held_out ? &run->set : &run->val;
     if (t->option[OPTION_SAVE_STATE] && !export_run(t->net, &run->position, &run->state))
         return false;
-    return evaluate_samples(t, "validation", set, run->held_out, run->val_count, validation,
-                            NULL, NULL) ||
-           (lost_file() && save_at_loss(run));
+    DetectionCounts *const detection = run->monitor.precision ? &run->detection : NULL;
+    if (!evaluate_samples(t, "validation", set, run->held_out, run->val_count, validation, NULL,
+                          detection))
+        return lost_file() && save_at_loss(run);
+    if (detection) run->precision = print_detection("validation ", detection);
+    return true;
 }
 
 // Multiplies the learning rate by the factor of --reduce-on-plateau if enough epochs brought no
@@ -409,7 +418,8 @@ static inline bool judge_epoch(TrainingRun *run, const NetFigures *f, const NetF
     const Monitor *m = &run->monitor;
     RunPosition *p = &run->position;
     if (m->validation && !run->validates) return true;
-    double value = monitored_figure(t->net, m, m->validation ? validation : f);
+    double value = m->precision ? run->precision
+                                : monitored_figure(t->net, m, m->validation ? validation : f);
     const char *path = t->option[OPTION_BEST];
     if (m->validation && (long long)validation->samples != run->val_count) value = NAN;
     if (t->option[OPTION_REDUCE] && !reduce_rate(run, value)) return false;

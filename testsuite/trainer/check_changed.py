@@ -5,7 +5,7 @@
 
 The detector's images of 28x36 pixels have one to three rectangles of a colour for each class. With
 crops, flips, rotations and colours its loss falls, on changed samples and on the validation set,
-and its mean average precision rises. The other net learns from labels that are mixed, and any
+and its mean average precision rises. The weights of the epoch with the best are kept. The other net learns from labels that are mixed, and any
 number of workers ends in the same bytes.
 Pixels of `show` are those of the file's centre, and boxes are drawn around them.
 """
@@ -94,7 +94,12 @@ def check_detector(scenes):
     options = ["--data", "data", "--flip", "--resized-crop", "0.5:1", "--jitter",
                "0.2,0.2,0.2,0.02", "--rotate", "5", "--mean", "0.4", "--std", "0.3"]
     before = precision_of(run(["./detector", "train", *options, "--epochs", "1"]).stdout)
-    said = check_learns("detector", "8", 0.6, *options)
+    said = check_learns("detector", "8", 0.6, *options, "--best", "best.safetensors", "--monitor",
+                        "val_average_precision")
+    found = [float(n) for n in re.findall(r"^validation average precision ([\d.]+),", said, re.M)]
+    print("validation average precision", found)
+    expect(len(found) == 8 and f"epoch {1 + found.index(max(found))}" in said.split("test ")[-1],
+           f"the best epoch is not that of the best precision: {found}: {said}")
     after = precision_of(said)
     print(f"average precision {before} after one epoch, {after} after eight")
     expect(before < 0.1 < 0.2 < after, "the average precision does not rise")
