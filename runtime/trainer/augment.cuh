@@ -35,6 +35,11 @@ static inline bool shows_all(const MapView &v, MapSize image)
     return !v.down && !v.right && !v.flip && v.height == image.height && v.width == image.width;
 }
 
+static inline ImagePart part_of_view(const MapView &v)
+{
+    return {(double)v.down, (double)v.right, (double)v.height, (double)v.width};
+}
+
 // DrawStream: the kinds of draws of a sample, so that one does not change another.
 enum DrawStream {
     DRAW_CROP = 1, DRAW_OPERATIONS, DRAW_JITTER, DRAW_ROTATION, DRAW_ERASE, DRAW_MIX

@@ -54,20 +54,10 @@ static inline DataColumn describe_column(const NetTensor *input)
     return c;
 }
 
-// MapSize: rows and columns of a map.
-struct MapSize {
-    long long height, width;
-};
-
 // Returns the rows and columns of a file's samples, which are maps.
 static inline MapSize map_size(const DataArray *a)
 {
     return {a->dims[1], a->dims[2]};
-}
-
-static inline bool sizes_equal(MapSize a, MapSize b)
-{
-    return a.height == b.height && a.width == b.width;
 }
 
 // Returns the rows and columns of a column's input.

@@ -159,7 +159,7 @@ def check_pixels():
     near = differences(Path("large"), "wide")
     print(f"reduced: at most {near[0][0]} levels, {near[0][1]:.3f} in the mean; gray {near[1]}")
     for most, mean in near:
-        expect(most < 30 and mean < 2.5, f"reduced: {most} levels, {mean} in the mean")
+        expect(most < 6 and mean < 0.8, f"reduced: {most} levels, {mean} in the mean")
     run(PACK, "small", "stored", "--keep-jpeg", "--ignore-orientation")
     for most, _ in differences(Path("small"), "stored", turned=False):
         expect(most <= 2.01, f"as stored: {most} levels from Pillow")
