@@ -171,14 +171,6 @@ static inline bool fill_map(const DataColumn *c, const DataArray *a, long long a
     return true;
 }
 
-// Returns the size of a sample's image: that of a JPEG file if crops are resized, and otherwise
-// that of the array.
-static inline MapSize image_size(const DataArray *a, long long at, const Augmentation *augmentation)
-{
-    const bool crops = augmentation && augmentation->most > 0;
-    return a->jpegs && crops ? jpeg_size(&a->jpegs->rows[at], 8) : map_size(a);
-}
-
 // Makes an image of the input's size of a JPEG file, and replaces the array and the number of a
 // sample by it.  It is the view of a resized crop, or otherwise the largest part in the middle of
 // the file's image.  A resized crop of a picture stays for make_pixels, which rounds nothing.
@@ -187,7 +179,7 @@ static inline bool open_jpeg(const DataColumn *c, const Augmentation *augmentati
                              const PixelScratch *scratch, const DataArray **a, long long *at,
                              DataArray *pixels, MapView *view)
 {
-    const bool crops = augmentation && augmentation->most > 0;
+    const bool crops = resizes_crops(augmentation);
     const MapSize whole = jpeg_size(&(*a)->jpegs->rows[*at], 8), size = input_size(c);
     const JpegView part = {crops ? part_of_view(*view) : middle_part(whole, size), crops, false};
     if (crops && is_picture(c)) return true;
@@ -278,7 +270,7 @@ static inline MapMoves draw_moves(const DataColumn *map, const Augmentation *aug
     const DataPart *part = find_part(map, sample);
     const DataArray *a = &part->array;
     const long long at = sample - part->first;
-    MapMoves m = {a->jpegs && !(augmentation && augmentation->most > 0), {},
+    MapMoves m = {a->jpegs && !resizes_crops(augmentation), {},
                   image_size(a, at, augmentation), input_size(map), {},
                   draw_changes(augmentation, sample, input_size(map))};
     if (m.cuts) m.whole = jpeg_size(&a->jpegs->rows[at], 8);

@@ -7,7 +7,7 @@ The net's outputs are its inputs. They are within two levels of Pillow's pixels,
 centre and resized: colours and gray, progressive files, inks, and each orientation. Where libjpeg
 reduces a large image first, pixels are near Pillow's. Any number of threads gives the same bytes.
 Resized crops
-are those of the same pixels in NPY files. A damaged file is refused with its number, as is a damaged index; --resume refuses other files.
+and moved images are those of the same pixels in NPY files. A damaged file is refused with its number, as is a damaged index; --resume refuses other files.
 """
 import os
 import random
@@ -214,6 +214,10 @@ def check_crops():
     train("of_pixels", *crops, image="pixels/images.npy", gray="levels/images.npy")
     expect(Path("of_jpegs").read_bytes() == Path("of_pixels").read_bytes(),
            "crops of JPEG files differ from those of their pixels")
+    said = train("of_both", *crops, image="equal_kept/images.jpegs", gray="data/train/images.jpegs",
+                 status=1)
+    expect("--resized-crop: sample 0 of data/train/images.jpegs is 24x30 pixels; wanted 48x60" in said,
+           said)
     train("uncropped", "--flip", image="equal_kept/images.jpegs")
     expect(Path("of_jpegs").read_bytes() != Path("uncropped").read_bytes(), "nothing is cropped")
     draw_set(draw, Path("mixed"), [*LARGE, *LARGE[::-1]])
@@ -222,6 +226,21 @@ def check_crops():
         train(f"mixed_{workers}", *crops, "--workers", workers, image="mixed_kept/images.jpegs")
     expect(Path("mixed_1").read_bytes() == Path("mixed_3").read_bytes(),
            "three threads make other weights of crops")
+
+
+def check_moves():
+    """Images of JPEG files move by --crop as the same pixels in NPY files do."""
+    draw_set(random.Random(4), Path("moved"), [(24, 30)] * 8)
+    run(PACK, "moved", "moved_kept", "--keep-jpeg")
+    run(PACK, "moved", "moved_pixels", "--size", "24x30")
+    run(PACK, "moved", "moved_levels", "--size", "24x30", "--gray")
+    moves = ("--crop", "5", "--flip", "--jitter", "0.2,0.2,0.2,0.1", "--rotate", "9")
+    train("of_jpegs", *moves, image="moved_kept/images.jpegs")
+    train("of_pixels", *moves, image="moved_pixels/images.npy", gray="moved_levels/images.npy")
+    train("unmoved", *moves[2:], image="moved_kept/images.jpegs")
+    same, still = (Path(name).read_bytes() for name in ("of_pixels", "unmoved"))
+    expect(Path("of_jpegs").read_bytes() == same, "JPEG files move as no pixels do")
+    expect(Path("of_jpegs").read_bytes() != still, "nothing moves")
 
 
 def main():
@@ -237,6 +256,7 @@ def main():
         build("plain", "-O0")
         check_training()
         check_crops()
+        check_moves()
         check_pixels()
         check_refusals()
         os.chdir("/")
