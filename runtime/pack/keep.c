@@ -75,7 +75,8 @@ bool keep_file(Keeper *k, size_t i, bool as_stored, int file, int *error,
         put_u64(row + AT_BYTES, bytes);
         put_u32(row + AT_HEIGHT, (uint32_t)image->height);
         put_u32(row + AT_WIDTH, (uint32_t)image->width);
-        put_u32(row + AT_ORIENTATION, turned ? (uint32_t)image->orientation : 1);
+        put_u32(row + AT_ORIENTATION,
+                turned ? (uint32_t)image->orientation : 1);
         if (!write_all(file, content.at, content.count, k->offset[i]))
             *error = errno;
     }

@@ -146,9 +146,9 @@ static inline bool crops_are_alike(const Trainer *t, const DataColumn *c, const 
         const MapSize size = image_size(&part->array, n - part->first, &t->augmentation);
         const MapSize wanted = image_size(&first->array, n - first->first, &t->augmentation);
         if (!sizes_equal(size, wanted))
-            return complain("--resized-crop: sample %lld of %s is %lldx%lld pixels; wanted %lldx%lld,"
-                            " as in %s", n, c->from.paths, size.height, size.width, wanted.height,
-                            wanted.width, other->from.paths);
+            return complain("--resized-crop: sample %lld of %s is %lldx%lld pixels; wanted "
+                            "%lldx%lld, as in %s", n, c->from.paths, size.height, size.width,
+                            wanted.height, wanted.width, other->from.paths);
     }
     return true;
 }

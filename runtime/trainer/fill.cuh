@@ -254,8 +254,8 @@ static inline bool fill_sample(const DataColumn *c, const Augmentation *augmenta
     return done;
 }
 
-// MapMoves: how the pixels of a sample's map move, in this order: to the middle part of a JPEG
-// file's image, into a view, by changes.
+// MapMoves: how the pixels of a sample's map move.  First is the middle part of a JPEG file's
+// image, then the view, then the changes.
 struct MapMoves {
     bool cuts;                  // to the middle part
     MapSize whole, image, size; // of a JPEG file; of the image of the view; of the input

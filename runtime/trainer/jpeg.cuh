@@ -79,8 +79,8 @@ static inline bool turns_left(uint32_t orientation)
     return orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
 }
 
-// Returns the least scale, 1, 2, 4 or 8 eighths, at which a part of an image covers this size.
-// libjpeg has vector code for these.
+// Returns the least scale at which a part of an image covers this size: 1, 2, 4 or 8 eighths, as
+// libjpeg has vector code.
 static inline int jpeg_eighths(double height, double width, MapSize size)
 {
     int eighths = 1;
@@ -91,8 +91,8 @@ static inline int jpeg_eighths(double height, double width, MapSize size)
     return eighths;
 }
 
-// JpegRoom: the memory that a thread needs for any of the files that are read: bytes of pixels of
-// images that are turned, of a row of four inks, and of a result.
+// JpegRoom: bytes of memory that a thread needs for any of the files: for an image that is turned,
+// a row of inks, a result.
 struct JpegRoom {
     size_t turned, row, result;
 };
@@ -227,33 +227,33 @@ struct JpegDecoder {
         }
     }
 
-    // Leaves out columns that are not left .. right - 1, and returns the first one of the lines that
-    // follow.  Pixels next to a column that is left out are other ones, so there are some to spare.
+# if defined LIBJPEG_TURBO_VERSION_NUMBER && LIBJPEG_TURBO_VERSION_NUMBER >= 2001000
+    // Leaves out columns that are not left .. right - 1, and returns the first one of the lines
+    // that follow.  Pixels next to a column that is left out differ, so some columns are to spare.
     long long leave_out(long long left, long long right)
     {
-# if defined LIBJPEG_TURBO_VERSION_NUMBER && LIBJPEG_TURBO_VERSION_NUMBER >= 2001000
         const long long spare = 8, width = d.output_width;
         const long long end = right + spare < width ? right + spare : width;
         JDIMENSION first = (JDIMENSION)(left > spare ? left - spare : 0);
         JDIMENSION count = (JDIMENSION)end - first;
         if (first > 0 || end < width) jpeg_crop_scanline(&d, &first, &count);
         return first;
-# else
-        (void)left, (void)right;
-        return 0;
-# endif
     }
 
-    // Leaves out lines before number `top`.
-    void skip_to(long long top, long long depth, unsigned char *row, unsigned char *line)
+    // Decodes line number y, as decode_line does.  Lines before it are left out.
+    void decode_line_at(long long y, long long depth, unsigned char *row, unsigned char *to)
     {
-# if defined LIBJPEG_TURBO_VERSION_NUMBER && LIBJPEG_TURBO_VERSION_NUMBER >= 2001000
-        (void)depth, (void)row, (void)line;
-        if (top > d.output_scanline) jpeg_skip_scanlines(&d, (JDIMENSION)top - d.output_scanline);
-# else
-        while (d.output_scanline < top) decode_line(depth, row, line);
-# endif
+        if (y > d.output_scanline) jpeg_skip_scanlines(&d, (JDIMENSION)y - d.output_scanline);
+        decode_line(depth, row, to);
     }
+# else
+    long long leave_out(long long, long long) { return 0; }
+
+    void decode_line_at(long long y, long long depth, unsigned char *row, unsigned char *to)
+    {
+        while (d.output_scanline <= y) decode_line(depth, row, to);
+    }
+# endif
 
     // Decodes a file of the index to pixels of `depth` channels, which `use` reads line by line.
     // Returns false, and writes the reason, if the file is damaged.
@@ -313,15 +313,15 @@ struct JpegView {
     bool bounded, flip;
 };
 
-// JpegSide: a side of an image, turned: its pixels, and those after libjpeg reduces it.  The last of
-// these may have less than a whole share of the pixels.  In a reversed side it is the first one.
+// JpegSide: a side of an image, turned: its pixels, and those after libjpeg reduces it.  The last
+// of these may have less than a whole share of the pixels.  In a reversed side it is the first one.
 struct JpegSide {
     long long pixels, reduced;
     bool reversed;
 };
 
-// Returns the axis of results that cover `length` pixels of a side from `from` on.  Sets the reduced
-// pixel that the axis calls 0.
+// Returns the axis of results that cover `length` pixels of a side from `from` on.  Sets the
+// reduced pixel that the axis calls 0.
 static inline ResizeAxis reduced_axis(const JpegSide &side, int eighths, double from, double length,
                                       bool bounded, long long results, long long *origin)
 {
@@ -368,8 +368,7 @@ static inline bool resize_jpeg(const DataArray *a, long long at, const JpegView 
         }
         const long long first = decoder.leave_out(left + begin, left + end);
         auto next_row = [=, &decoder](long long y) {
-            decoder.skip_to(top + y, depth, w->row, w->line);
-            decoder.decode_line(depth, w->row, w->line);
+            decoder.decode_line_at(top + y, depth, w->row, w->line);
             return w->line + (left - first) * depth;
         };
         resize_rows(r, size, SAFE_U8, depth, next_row, write);

@@ -128,9 +128,9 @@ static inline void combine_all_lines(float *to, const float *const *lines, int s
 // FourNumbers: a vector of the compiler, which computes them at once.
 typedef float FourNumbers __attribute__((vector_size(16)));
 
-// Combines pixels of a line, which have 3 numbers, to `results` pixels.  A fourth number is computed
-// and written too, and the next pixel replaces it.  TAPS is the number of pixels that a result
-// combines, or 0 for any.
+// Combines pixels of a line, which have 3 numbers, to `results` pixels.  A fourth number is
+// computed and written too, and the next pixel replaces it.  TAPS is the number of pixels that a
+// result combines, or 0 for any.
 template <int TAPS>
 static inline void combine_colours(const float *line, const ResizeWeights *w, long long results,
                                    float *to)
@@ -235,7 +235,8 @@ static inline void used_pixels(const ResizeWeights *w, long long results, long l
 }
 
 // Makes the rows of a resized image, whose axes are weighed.  `next_row` returns a row of the
-// source, from the first one that is used to the last; `write` takes each row of results.
+// source; it is called for each row that is used, from the first one on.  `write` takes a row of
+// results.
 template <class Next, class Write>
 static inline void resize_rows(const Resizer *r, MapSize to, int type, long long channels,
                                Next next_row, Write write)

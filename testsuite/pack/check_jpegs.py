@@ -7,7 +7,8 @@ The net's outputs are its inputs. They are within two levels of Pillow's pixels,
 centre and resized: colours and gray, progressive files, inks, and each orientation. Where libjpeg
 reduces a large image first, pixels are near Pillow's. Any number of threads gives the same bytes.
 Resized crops
-and moved images are those of the same pixels in NPY files. A damaged file is refused with its number, as is a damaged index; --resume refuses other files.
+and moved images are those of the same pixels in NPY files. A damaged
+file is refused with its number, as is a damaged index; --resume refuses other files.
 """
 import os
 import random
@@ -108,9 +109,9 @@ def build(name, level, *flags):
         LIBHOST, "-lpthread", *flags[1:], "-o", name)
 
 
-def train(name, *options, status=0, image="data/train/images.jpegs", gray=None):
+def train(name, *options, status=0, image="data/train/images.jpegs", gray=None, data="data"):
     images = ["--train", f"image={image}", "--train", f"gray={gray or image}"]
-    words = ["./jpegs", "train", "--data", "data", *images, "--epochs", 2, "--save", name, *options]
+    words = ["./jpegs", "train", "--data", data, *images, "--epochs", 2, "--save", name, *options]
     return run(*words, status=status)
 
 
@@ -205,20 +206,23 @@ def check_training():
 def check_crops():
     """Resized crops of JPEG files are those of the same pixels in NPY files."""
     draw = random.Random(3)
-    draw_set(draw, Path("equal"), [(48, 60)] * 8)
-    run(PACK, "equal", "equal_kept", "--keep-jpeg")
-    run(PACK, "equal", "pixels", "--size", "48x60")
-    run(PACK, "equal", "levels", "--size", "48x60", "--gray")
-    crops = ("--resized-crop", "0.4:0.9", "--flip")
-    train("of_jpegs", *crops, image="equal_kept/images.jpegs")
-    train("of_pixels", *crops, image="pixels/images.npy", gray="levels/images.npy")
+    draw_set(draw, Path("equal"), [(60, 75)] * 24)
+    Path("equal_data").mkdir()
+    run(PACK, "equal", "equal_data/train", "--keep-jpeg")
+    run(PACK, "equal", "pixels", "--size", "60x75")
+    run(PACK, "equal", "levels", "--size", "60x75", "--gray")
+    crops = ("--resized-crop", "0.2:0.6", "--flip")
+    train("of_jpegs", *crops, data="equal_data", image="equal_data/train/images.jpegs")
+    train("of_pixels", *crops, data="equal_data", image="pixels/images.npy", gray="levels/images.npy")
     expect(Path("of_jpegs").read_bytes() == Path("of_pixels").read_bytes(),
            "crops of JPEG files differ from those of their pixels")
-    said = train("of_both", *crops, image="equal_kept/images.jpegs", gray="data/train/images.jpegs",
-                 status=1)
-    expect("--resized-crop: sample 0 of data/train/images.jpegs is 24x30 pixels; wanted 48x60" in said,
+    draw_set(draw, Path("other"), [(60, 74)] * 24)
+    run(PACK, "other", "other_kept", "--keep-jpeg")
+    said = train("of_both", *crops, data="equal_data", image="equal_data/train/images.jpegs",
+                 gray="other_kept/images.jpegs", status=1)
+    expect("--resized-crop: sample 0 of other_kept/images.jpegs is 60x74 pixels; wanted 60x75" in said,
            said)
-    train("uncropped", "--flip", image="equal_kept/images.jpegs")
+    train("uncropped", "--flip", data="equal_data", image="equal_data/train/images.jpegs")
     expect(Path("of_jpegs").read_bytes() != Path("uncropped").read_bytes(), "nothing is cropped")
     draw_set(draw, Path("mixed"), [*LARGE, *LARGE[::-1]])
     run(PACK, "mixed", "mixed_kept", "--keep-jpeg")
