@@ -126,7 +126,7 @@ static inline void combine_all_lines(float *to, const float *const *lines, int s
 }
 
 // FourNumbers: a vector of the compiler, which computes them at once.
-typedef float FourNumbers __attribute__((vector_size(16)));
+typedef float __attribute__((vector_size(16))) FourNumbers;
 
 // Combines pixels of a line, which have 3 numbers, to `results` pixels.  A fourth number is
 // computed and written too, and the next pixel replaces it.  TAPS is the number of pixels that a
