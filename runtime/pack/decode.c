@@ -275,31 +275,28 @@ static int png_orientation(const Png *png)
     return found[0] != NO_ORIENTATION ? found[0] : found[1];
 }
 
-// Composes pixels of four samples in place over white, rounded like
-// alpha_composite of Pillow.
-static void over_white(uint8_t *pixels, size_t count)
+// Returns a sample of `bits` bits that is composed over white.
+static unsigned compose(uint64_t sample, uint64_t alpha, int bits)
 {
-    const uint8_t *from = pixels;
-    for (uint8_t *to = pixels; count > 0; count--, to += RGB, from += 4) {
-        unsigned alpha = from[3];
-        for (int c = 0; c < RGB; c++) {
-            unsigned sum = from[c] * alpha + 255 * (255 - alpha) + 128;
-            to[c] = (uint8_t)((sum + (sum >> 8)) >> 8);
-        }
-    }
+    uint64_t white = (1U << bits) - 1, half = 1U << (bits - 1);
+    uint64_t sum = sample * alpha + white * (white - alpha) + half;
+    return (unsigned)((sum + (sum >> bits)) >> bits);
 }
 
-// The same for samples of 16 bits.
-static void over_white_16(uint16_t *pixels, size_t count)
+// Composes pixels of four samples over white, in place and rounded as by
+// Pillow's alpha_composite.
+static void over_white(void *pixels, size_t count, int wide)
 {
-    const uint16_t *from = pixels;
-    for (uint16_t *to = pixels; count > 0; count--, to += RGB, from += 4) {
-        uint64_t alpha = from[3];
-        for (int c = 0; c < RGB; c++) {
-            uint64_t sum = from[c] * alpha + 65535 * (65535 - alpha) + 32768;
-            to[c] = (uint16_t)((sum + (sum >> 16)) >> 16);
-        }
-    }
+    uint8_t *bytes = pixels;
+    uint16_t *words = pixels;
+    for (size_t from = 0, to = 0; from < 4 * count; from += 4)
+        for (size_t c = 0; c < RGB; c++, to++)
+            if (wide)
+                words[to] = (uint16_t)compose(words[from + c], words[from + 3],
+                                              16);
+            else
+                bytes[to] = (uint8_t)compose(bytes[from + c], bytes[from + 3],
+                                             8);
 }
 
 // Asks libpng for red, green and blue, with alpha if the file has any.
@@ -348,9 +345,7 @@ static bool read_png_rows(Png *png, Image *image)
     png_read_image(r, png->rows);
     png_read_end(r, png->info);
     image->orientation = png_orientation(png);
-    if (channels == 4 && image->wide)
-        over_white_16(image->pixels, height * width);
-    else if (channels == 4) over_white(image->pixels, height * width);
+    if (channels == 4) over_white(image->pixels, height * width, image->wide);
     image->channels = channels == 4 ? RGB : (int)channels;
     return true;
 }

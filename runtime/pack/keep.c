@@ -52,33 +52,36 @@ Keeper *place_files(const Samples *s)
 }
 
 bool keep_file(Keeper *k, size_t i, bool as_stored, int file, int *error,
-               char message[MESSAGE_SIZE])
+               Image *image, char message[MESSAGE_SIZE])
 {
     uint8_t *row = k->index + i * ROW;
     uint64_t bytes = k->offset[i + 1] - k->offset[i];
     Bytes content;
-    Image image;
+
+    image->pixels = NULL;
 
     if (!read_item(&k->samples->items[i], &content, message)) return false;
     bool done = is_jpeg(&content);
     if (!done) snprintf(message, MESSAGE_SIZE, "is not JPEG");
-    done = done && decode(&content, 0, &image, message);
+    done = done && decode(&content, 0, image, message);
     if (done && content.count != bytes) {
         snprintf(message, MESSAGE_SIZE, "changed while it was read");
         done = false;
     }
     if (done) {
-        bool turned = !as_stored && image.orientation >= 1 &&
-                      image.orientation <= 8;
+        bool turned = !as_stored && image->orientation >= 1 &&
+                      image->orientation <= 8;
         put_u64(row + AT_OFFSET, k->offset[i]);
         put_u64(row + AT_BYTES, bytes);
-        put_u32(row + AT_HEIGHT, (uint32_t)image.height);
-        put_u32(row + AT_WIDTH, (uint32_t)image.width);
-        put_u32(row + AT_ORIENTATION, turned ? (uint32_t)image.orientation : 1);
-        free(image.pixels);
+        put_u32(row + AT_HEIGHT, (uint32_t)image->height);
+        put_u32(row + AT_WIDTH, (uint32_t)image->width);
+        put_u32(row + AT_ORIENTATION,
+                turned ? (uint32_t)image->orientation : 1);
         if (!write_all(file, content.at, content.count, k->offset[i]))
             *error = errno;
     }
+    free(image->pixels);
+    image->pixels = NULL;
     free(content.at);
     return done;
 }

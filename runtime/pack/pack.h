@@ -181,10 +181,10 @@ typedef struct Keeper Keeper;
 // which release_keeper frees.  Ends the program if the size of one is unknown.
 Keeper *place_files(const Samples *s);
 // Checks that item i is a whole JPEG file, and writes it.  Items may be written
-// by several threads.  Returns false, with the reason in message; a failed
-// write also sets *error to errno.
+// by several threads.  *image gets all but the pixels.  Returns false, with the
+// reason in message; a failed write also sets *error to errno.
 bool keep_file(Keeper *k, size_t i, bool as_stored, int file, int *error,
-               char message[MESSAGE_SIZE]);
+               Image *image, char message[MESSAGE_SIZE]);
 // Writes the head and the index.  Returns false, with errno, if it can't.
 bool write_index(const Keeper *k, int file);
 void release_keeper(Keeper *k);

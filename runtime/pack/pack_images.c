@@ -154,14 +154,15 @@ static void want_kept_pixels(const Command *c)
 {
     const char *changes = c->size != NULL    ? "--size"
                         : c->depth != NULL   ? "--depth"
-                        : c->masks != NULL   ? "--masks"
-                        : c->boxes != NULL   ? "--boxes"
                         : c->stretch         ? "--stretch"
                         : c->gray            ? "--gray"
                                              : NULL;
     if (c->keeps && changes != NULL)
         die(EXIT_USAGE, changes, "can't be used with --keep-jpeg, which keeps "
             "files as they are");
+    if (c->keeps && c->masks != NULL)
+        die(EXIT_USAGE, "--masks", "can't be used with --keep-jpeg: a mask has "
+            "the size of its image, and all masks of masks.npy have one size");
 }
 
 // Ends the program if an option has no effect without another one.
@@ -190,7 +191,9 @@ static void want_pairs(const Command *c)
 static Packing packing_of(const Command *c)
 {
     Packing p = { .workers = 1 };
-    p.target = (Target){ .channels = c->gray ? 1 : RGB, .stretch = c->stretch };
+    // Boxes of files that are kept are sides of the whole image.
+    p.target = (Target){ .channels = c->gray ? 1 : RGB,
+                         .stretch = c->stretch || c->keeps };
     p.as_stored = c->as_stored || c->masks != NULL || c->boxes != NULL;
     p.keeps = c->keeps;
     want_pairs(c);

@@ -182,15 +182,15 @@ static bool fill_rows(Writer *w, size_t i, uint8_t *const *row,
     Image image;
     int error = 0;
     if (s->labels != NULL) put_u32(row[FILE_LABELS], (uint32_t)s->labels[i]);
-    if (w->keeper != NULL) {
-        bool kept = keep_file(w->keeper, i, w->how->as_stored,
-                              w->array[FILE_JPEGS].file, &error, message);
-        if (error != 0) w->error = error;
-        return kept;
-    }
-    if (!read_image(w, i, &image, message)) return false;
-    bool done = resize(&image, &w->how->target, row[FILE_IMAGES]) ||
-                fail(message, "there is no memory to resize it");
+    bool done = w->keeper != NULL
+                ? keep_file(w->keeper, i, w->how->as_stored,
+                            w->array[FILE_JPEGS].file, &error, &image, message)
+                : read_image(w, i, &image, message);
+    if (error != 0) w->error = error;
+    if (!done) return false;
+    if (w->keeper == NULL)
+        done = resize(&image, &w->how->target, row[FILE_IMAGES]) ||
+               fail(message, "there is no memory to resize it");
     if (done && s->masks != NULL)
         done = fill_mask(w, i, &image, row[FILE_MASKS], message);
     if (done && s->boxes != NULL)

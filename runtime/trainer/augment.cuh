@@ -35,6 +35,11 @@ static inline bool shows_all(const MapView &v, MapSize image)
     return !v.down && !v.right && !v.flip && v.height == image.height && v.width == image.width;
 }
 
+static inline ImagePart part_of_view(const MapView &v)
+{
+    return {(double)v.down, (double)v.right, (double)v.height, (double)v.width};
+}
+
 // DrawStream: the kinds of draws of a sample, so that one does not change another.
 enum DrawStream {
     DRAW_CROP = 1, DRAW_OPERATIONS, DRAW_JITTER, DRAW_ROTATION, DRAW_ERASE, DRAW_MIX
@@ -55,6 +60,19 @@ static inline Draws draws_of(const Augmentation *a, long long sample, DrawStream
 static inline long long even_half(long long number)
 {
     return number / 2 + (number % 2 && number / 2 % 2);
+}
+
+static inline bool resizes_crops(const Augmentation *a)
+{
+    return a && a->most > 0;
+}
+
+// Returns the size of a sample's image: that of a JPEG file if crops are resized, and otherwise
+// that of the array.
+static inline MapSize image_size(const DataArray *a, long long at, const Augmentation *augmentation)
+{
+    return a->jpegs && resizes_crops(augmentation) ? jpeg_size(&a->jpegs->rows[at], 8)
+                                                   : map_size(a);
 }
 
 // Draws the crop that is resized: its area is a share of the image's, and its width is 3/4 to 4/3
@@ -96,7 +114,7 @@ static inline MapView view_sample(const Augmentation *a, long long sample, MapSi
     if (!a) return v;
     const uint64_t random = splitmix64(a->key + (uint64_t)sample);
     v.flip = a->flip && (random & 1);
-    if (a->most > 0) {
+    if (resizes_crops(a)) {
         draw_resized_crop(a, sample, image, &v);
         return v;
     }

@@ -138,6 +138,21 @@ static inline bool targets_fit(const Trainer *t, const DataSet *set)
                                 "reads", name);
 }
 
+// True if resized crops of both columns are those of images of one size, sample by sample.
+static inline bool crops_are_alike(const Trainer *t, const DataColumn *c, const DataColumn *other)
+{
+    for (long long n = 0; n < c->count && resizes_crops(&t->augmentation); n++) {
+        const DataPart *part = find_part(c, n), *first = find_part(other, n);
+        const MapSize size = image_size(&part->array, n - part->first, &t->augmentation);
+        const MapSize wanted = image_size(&first->array, n - first->first, &t->augmentation);
+        if (!sizes_equal(size, wanted))
+            return complain("--resized-crop: sample %lld of %s is %lldx%lld pixels; wanted "
+                            "%lldx%lld, as in %s", n, c->from.paths, size.height, size.width,
+                            wanted.height, wanted.width, other->from.paths);
+    }
+    return true;
+}
+
 // True if the options of augmentation fit a training set.  All maps of a sample must have the same
 // height and width, so that one view fits all.
 static inline bool augmentation_fits(const Trainer *t, const DataSet *set)
@@ -157,6 +172,7 @@ static inline bool augmentation_fits(const Trainer *t, const DataSet *set)
         if (c->height != first->height || c->width != first->width)
             return complain("%s: inputs %s and %s differ in height or width", name,
                             first->input->name, c->input->name);
+        if (c->parts && first->parts && !crops_are_alike(t, c, first)) return false;
     }
     if (name && !first) return complain("%s: no input has height and width", name);
     return pictures_fit(t, set) && targets_fit(t, set);

@@ -21,15 +21,16 @@ static inline bool clip_box(Box *box)
     return inside;
 }
 
-// Moves a box into a view of its image, and clips it.  Returns false if no object is left.
-static inline bool move_box(const MapView &view, MapSize image, Box *box)
+// Moves a box into a part of its image, which may be mirrored, and clips it.  Returns false if no
+// object is left.
+static inline bool move_box(const ImagePart &part, MapSize image, bool flip, Box *box)
 {
     for (int k = 0; k < 4; k++) {
         const double side = (double)(k % 2 ? image.height : image.width);
-        const double first = (double)(k % 2 ? view.down : view.right);
-        box->side[k] = (box->side[k] * side - first) / (double)(k % 2 ? view.height : view.width);
+        const double first = k % 2 ? part.down : part.right;
+        box->side[k] = (box->side[k] * side - first) / (k % 2 ? part.height : part.width);
     }
-    if (view.flip) *box = {{1 - box->side[2], box->side[1], 1 - box->side[0], box->side[3]}};
+    if (flip) *box = {{1 - box->side[2], box->side[1], 1 - box->side[0], box->side[3]}};
     return clip_box(box);
 }
 

@@ -6,6 +6,16 @@
 #include "net.cuh"
 #include "safetensors.cuh"
 
+// MapSize: rows and columns of a map.
+struct MapSize {
+    long long height, width;
+};
+
+static inline bool sizes_equal(MapSize a, MapSize b)
+{
+    return a.height == b.height && a.width == b.width;
+}
+
 // DataArray: the samples of a file.  dims[0] is their number; dimensions past the rank are 1.
 struct DataArray {
     const unsigned char *data;  // first byte of sample 0; elements may be unaligned

@@ -54,20 +54,10 @@ static inline DataColumn describe_column(const NetTensor *input)
     return c;
 }
 
-// MapSize: rows and columns of a map.
-struct MapSize {
-    long long height, width;
-};
-
 // Returns the rows and columns of a file's samples, which are maps.
 static inline MapSize map_size(const DataArray *a)
 {
     return {a->dims[1], a->dims[2]};
-}
-
-static inline bool sizes_equal(MapSize a, MapSize b)
-{
-    return a.height == b.height && a.width == b.width;
 }
 
 // Returns the rows and columns of a column's input.
@@ -285,8 +275,9 @@ static inline bool maps_are_alike(const DataColumn *c, const DataColumn *other)
     return alike;
 }
 
-// True if no boxes and no masks are of JPEG files, which reading cuts to the input's proportions.
-static inline bool jpegs_stand_alone(const DataSet *set)
+// True if no masks are of JPEG files.  Their sizes differ, and the samples of a file of masks have
+// one size.
+static inline bool jpegs_have_no_masks(const DataSet *set)
 {
     const DataColumn *jpegs = NULL;
     for (int i = 0; i < set->column_count; i++)
@@ -294,12 +285,10 @@ static inline bool jpegs_stand_alone(const DataSet *set)
             if (set->columns[i].parts[k].array.jpegs) jpegs = &set->columns[i];
     for (int i = 0; jpegs && i < set->column_count; i++) {
         const DataColumn *c = &set->columns[i];
-        const bool depends = c->input->use == USE_BOXES || c->input->use == USE_KINDS ||
-                             (c->is_map && c->input->classes);
-        if (depends && c->parts)
-            return complain("%s: holds JPEG files, which are cut to the input's proportions, and "
-                            "input %s has places of the whole image: wanted images.npy",
-                            jpegs->from.paths, c->input->name);
+        if (c->is_map && c->input->classes && c->parts)
+            return complain("%s: holds JPEG files of their own sizes, and the masks of input %s "
+                            "have one size: wanted images.npy", jpegs->from.paths,
+                            c->input->name);
     }
     return true;
 }

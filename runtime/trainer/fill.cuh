@@ -67,23 +67,27 @@ static inline void look_up_sample(const DataColumn *c, const DataArray *a, long 
     const long long step = view.flip ? -channels : channels;
     const long long pixel = a->planes ? 1 : channels;
     const long long channel = a->planes ? image.height * image.width : 1;
-    // Columns low .. high - 1 of a crop are inside of the image.
-    const long long low = view.right < 0 ? -view.right : 0;
-    const long long rest = image.width - view.right, high = rest < c->width ? rest : c->width;
+    // Columns low .. high - 1 of a crop are inside of the image, at most.
+    const long long before = view.right < 0 ? -view.right : 0, rest = image.width - view.right;
+    const long long low = before < c->width ? before : c->width;
+    const long long high = rest < low ? low : rest < c->width ? rest : c->width;
+    auto element = [levels](long long k, unsigned char byte) {
+        return levels ? levels[256 * k + byte] : (To)byte;
+    };
     for (long long y = 0; y < c->height; y++) {
         const long long row = y + view.down;
         const bool inside = row >= 0 && row < image.height;
+        const long long first = inside ? low : c->width, end = inside ? high : c->width;
         const unsigned char *from =
             a->data + (size_t)at * a->stride + (row * image.width + view.right + low) * pixel;
         To *out = to + (y * c->width + (view.flip ? c->width - 1 : 0)) * channels;
-        for (long long x = 0; x < c->width; x++, out += step) {
-            const bool there = inside && x >= low && x < high;
-            for (long long k = 0; k < channels; k++) {
-                const unsigned char byte = there ? from[k * channel] : 0;
-                out[k] = levels ? levels[256 * k + byte] : (To)byte;
-            }
-            if (there) from += pixel;
-        }
+        long long x = 0;
+        for (; x < first; x++, out += step)
+            for (long long k = 0; k < channels; k++) out[k] = element(k, 0);
+        for (; x < end; x++, out += step, from += pixel)
+            for (long long k = 0; k < channels; k++) out[k] = element(k, from[k * channel]);
+        for (; x < c->width; x++, out += step)
+            for (long long k = 0; k < channels; k++) out[k] = element(k, 0);
     }
 }
 
@@ -122,60 +126,65 @@ static inline void finish_pixels(const DataColumn *c, bool bytes, const float *p
     }
 }
 
-// Makes the pixels of a changed picture, in the numbers of the file.
-static inline float *make_pixels(const DataColumn *c, const DataArray *a, long long at,
-                                 const MapView &view, const ChangeList *changes,
-                                 const PixelScratch *scratch)
+// Makes the pixels of a changed picture, in the numbers of the file, in scratch memory or in that
+// of *image.  Returns false, with the worker's fault, if a JPEG file is damaged.
+static inline bool make_pixels(const DataColumn *c, const DataArray *a, long long at,
+                               const MapView &view, const ChangeList *changes,
+                               const PixelScratch *scratch, Image *image)
 {
+    const long long row = c->width * c->depth;
     DataColumn raw = *c;
     raw.type = SAFE_U8;
     raw.mean = NULL;
-    if (view.height != c->height || view.width != c->width)
+    *image = {input_size(c), c->depth, scratch->pixels, scratch->other};
+    if (a->jpegs) {
+        const JpegView part = {part_of_view(view), true, view.flip};
+        if (!resize_jpeg(a, at, part, scratch->jpeg, scratch->resizer,
+                         [=](long long y, const float *numbers) {
+                             memcpy(scratch->pixels + y * row, numbers,
+                                    (size_t)row * sizeof *numbers);
+                         }))
+            return false;
+    } else if (view.height != c->height || view.width != c->width)
         resize_crop(a, at, &view, input_size(c), scratch, scratch->pixels);
     else convert_any(&raw, a, at, view, NULL, scratch->pixels);
-    Image image = {input_size(c), c->depth, scratch->pixels, scratch->other};
-    if (changes) change_all(&image, changes);
-    return image.pixels;
+    if (changes) change_all(image, changes);
+    return true;
 }
 
+// Returns false, with the worker's fault, if a JPEG file is damaged.
 template <class To>
-static inline void fill_map(const DataColumn *c, const DataArray *a, long long at,
+static inline bool fill_map(const DataColumn *c, const DataArray *a, long long at,
                             const MapView &view, const ChangeList *changes,
                             const PixelScratch *scratch, To *to)
 {
-    const bool resizes = view.height != c->height || view.width != c->width;
-    if ((resizes || changes) && is_picture(c))
-        finish_pixels(c, a->type == SAFE_U8, make_pixels(c, a, at, view, changes, scratch), to);
-    else if (resizes || changes || a->type != SAFE_U8 || !(c->levels || c->type == SAFE_U8))
+    const bool resizes = a->jpegs || view.height != c->height || view.width != c->width;
+    Image image;
+    if ((resizes || changes) && is_picture(c)) {
+        if (!make_pixels(c, a, at, view, changes, scratch, &image)) return false;
+        finish_pixels(c, a->type == SAFE_U8, image.pixels, to);
+    } else if (resizes || changes || a->type != SAFE_U8 || !(c->levels || c->type == SAFE_U8))
         convert_any(c, a, at, view, changes, to);
     else if (c->depth == 3) look_up_sample<3>(c, a, at, view, to);
     else if (c->depth == 1) look_up_sample<1>(c, a, at, view, to);
     else look_up_sample<0>(c, a, at, view, to);
+    return true;
 }
 
-// Decodes a JPEG file, and replaces the array and the number of a sample by its pixels.  With
-// resized crops the pixels are of the whole image, which libjpeg reduces while the crop covers the
-// input; the view is the crop's.  Otherwise the image becomes one of the input's size.  Returns
-// false, with the worker's fault, if the file is damaged.
-static inline bool open_jpeg(const Augmentation *augmentation, long long sample, JpegWorker *w,
-                             MapSize size, const DataArray **a, long long *at, DataArray *pixels,
-                             MapView *view)
+// Makes an image of the input's size of a JPEG file, and replaces the array and the number of a
+// sample by it.  It is the view of a resized crop, or otherwise the largest part in the middle of
+// the file's image.  A resized crop of a picture stays for make_pixels, which rounds nothing.
+// Returns false, with the worker's fault, if the file is damaged.
+static inline bool open_jpeg(const DataColumn *c, const Augmentation *augmentation,
+                             const PixelScratch *scratch, const DataArray **a, long long *at,
+                             DataArray *pixels, MapView *view)
 {
-    const bool crops = augmentation && augmentation->most > 0;
-    const JpegRow *row = &(*a)->jpegs->rows[*at];
-    int eighths = jpeg_eighths(row, size.height, size.width);
-    if (crops) {
-        const JpegSize whole = jpeg_size(row, 8);
-        *view = view_sample(augmentation, sample, {whole.height, whole.width}, size);
-        for (eighths = 1; eighths < 8; eighths *= 2)
-            if (view->height * eighths / 8 >= size.height &&
-                view->width * eighths / 8 >= size.width)
-                break;
-        *view = {view->down * eighths / 8, view->right * eighths / 8, view->height * eighths / 8,
-                 view->width * eighths / 8, view->flip};
-    }
-    if (!decode_jpeg(*a, *at, eighths, w, pixels)) return false;
-    if (!crops) cover_size(pixels, size.height, size.width, w);
+    const bool crops = resizes_crops(augmentation);
+    const MapSize whole = jpeg_size(&(*a)->jpegs->rows[*at], 8), size = input_size(c);
+    const JpegView part = {crops ? part_of_view(*view) : middle_part(whole, size), crops, false};
+    if (crops && is_picture(c)) return true;
+    if (!decode_jpeg(*a, *at, part, scratch->jpeg, scratch->resizer, pixels)) return false;
+    if (crops) *view = {0, 0, size.height, size.width, view->flip};
     *a = pixels;
     *at = 0;
     return true;
@@ -222,27 +231,62 @@ static inline bool fill_sample(const DataColumn *c, const Augmentation *augmenta
     const DataArray *a = &part->array;
     DataArray pixels = {};
     long long at = sample - part->first;
-    const MapSize size = input_size(c), whole_image = c->is_map ? map_size(a) : size;
     const Augmentation *of_map = c->is_map ? augmentation : NULL;
-    MapView view = view_sample(of_map, sample, whole_image, size);
-    if (a->jpegs && !open_jpeg(augmentation, sample, scratch->jpeg, size, &a, &at, &pixels, &view))
-        return false;
+    const MapSize size = input_size(c);
+    MapView view = view_sample(of_map, sample, c->is_map ? image_size(a, at, of_map) : size, size);
+    if (a->jpegs && !open_jpeg(c, of_map, scratch, &a, &at, &pixels, &view)) return false;
     const unsigned char *from = a->data + (size_t)at * a->stride;
     const MapSize image = c->is_map ? map_size(a) : size;
     const ChangeList list = draw_changes(of_map, sample, size);
     const ChangeList *changes = list.count ? &list : NULL;
-    const bool whole = shows_all(view, image) && sizes_equal(image, size) && !changes;
+    const bool whole = !a->jpegs && shows_all(view, image) && sizes_equal(image, size) && !changes;
+    bool done = true;
     if (is_label_of_target(c->input, a) && c->type == SAFE_F64)
         fill_target(c, from, a->type, (double *)to);
     else if (is_label_of_target(c->input, a)) fill_target(c, from, a->type, (float *)to);
     else if (a->type == c->type && !a->planes && !c->mean && whole)
         memcpy(to, from, (size_t)(c->height * c->width * c->depth) * safe_types[a->type].bytes);
-    else if (c->type == SAFE_F64) fill_map(c, a, at, view, changes, scratch, (double *)to);
-    else if (c->type == SAFE_F32) fill_map(c, a, at, view, changes, scratch, (float *)to);
-    else if (c->type == SAFE_I32) fill_map(c, a, at, view, changes, scratch, (int32_t *)to);
-    else fill_map(c, a, at, view, changes, scratch, to);
+    else if (c->type == SAFE_F64) done = fill_map(c, a, at, view, changes, scratch, (double *)to);
+    else if (c->type == SAFE_F32) done = fill_map(c, a, at, view, changes, scratch, (float *)to);
+    else if (c->type == SAFE_I32) done = fill_map(c, a, at, view, changes, scratch, (int32_t *)to);
+    else done = fill_map(c, a, at, view, changes, scratch, to);
     if (of_map && of_map->erase > 0 && is_picture(c)) erase_rectangle(c, of_map, sample, to);
-    return true;
+    return done;
+}
+
+// MapMoves: how the pixels of a sample's map move.  First is the middle part of a JPEG file's
+// image, then the view, then the changes.
+struct MapMoves {
+    bool cuts;                  // to the middle part
+    MapSize whole, image, size; // of a JPEG file; of the image of the view; of the input
+    MapView view;
+    ChangeList changes;
+};
+
+// Draws the moves of a sample.
+static inline MapMoves draw_moves(const DataColumn *map, const Augmentation *augmentation,
+                                  long long sample)
+{
+    const DataPart *part = find_part(map, sample);
+    const DataArray *a = &part->array;
+    const long long at = sample - part->first;
+    MapMoves m = {a->jpegs && !resizes_crops(augmentation), {},
+                  image_size(a, at, augmentation), input_size(map), {},
+                  draw_changes(augmentation, sample, input_size(map))};
+    if (m.cuts) m.whole = jpeg_size(&a->jpegs->rows[at], 8);
+    m.view = view_sample(augmentation, sample, m.image, m.size);
+    return m;
+}
+
+// Moves a box as the pixels of its image.  Returns false if no object is left.
+static inline bool move_with_pixels(const MapMoves *m, Box *box)
+{
+    bool stays = !m->cuts || move_box(middle_part(m->whole, m->size), m->whole, false, box);
+    stays = stays && move_box(part_of_view(m->view), m->image, m->view.flip, box);
+    for (int k = 0; k < m->changes.count; k++)
+        if (stays && moves_pixels(&m->changes.list[k]))
+            stays = change_box(&m->changes.list[k], m->size, box);
+    return stays;
 }
 
 // Writes the boxes of a sample's objects, or their classes, as they are in the sample's image.
@@ -253,20 +297,15 @@ static inline void fill_objects(const DataSet *set, const DataColumn *c,
     const DataColumn *boxes = column_of(set, USE_BOXES), *map = first_map(set);
     fill_sample(c, NULL, sample, NULL, to);
     if (!boxes || !boxes->parts || !map) return;
-    const MapSize image = map_size(&find_part(map, sample)->array);
-    const MapView view = view_sample(augmentation, sample, image, input_size(map));
-    const ChangeList changes = draw_changes(augmentation, sample, input_size(map));
-    if (shows_all(view, image) && !changes.count) return;
+    const MapMoves moves = draw_moves(map, augmentation, sample);
+    if (!moves.cuts && shows_all(moves.view, moves.image) && !moves.changes.count) return;
     const DataPart *part = find_part(boxes, sample);
     const DataArray *a = &part->array;
     const unsigned char *from = a->data + (size_t)(sample - part->first) * a->stride;
     for (long long i = 0; i < boxes->input->shape[1]; i++) {
         Box box;
         for (int k = 0; k < 4; k++) box.side[k] = read_element(a->type, from, (size_t)(4 * i + k));
-        bool stays = move_box(view, image, &box);
-        for (int k = 0; k < changes.count; k++)
-            if (stays && moves_pixels(&changes.list[k]))
-                stays = change_box(&changes.list[k], input_size(map), &box);
+        const bool stays = move_with_pixels(&moves, &box);
         for (int k = 0; k < 4 && c == boxes; k++)
             if (c->type == SAFE_F64) ((double *)to)[4 * i + k] = stays ? box.side[k] : 0;
             else ((float *)to)[4 * i + k] = (float)(stays ? box.side[k] : 0);

@@ -8,7 +8,7 @@
 // Numbers are little-endian.  Threads of the reader decode the files.  This
 // wants a program that was compiled with -DCNNC_JPEG and linked with -ljpeg.
 #pragma once
-#include "data.cuh"
+#include "resize.cuh"
 
 // JpegRow: a row of the file.
 struct JpegRow {
@@ -60,62 +60,78 @@ static inline bool is_jpeg_row(const JpegRow *row, uint64_t bytes)
 
 // ---- the memory of a thread
 
-// JpegSize: rows and columns of an image that is turned.
-struct JpegSize {
-    long long height, width;
-};
-
-// Returns the size of a file's pixels if libjpeg reduces it to `eighths` eighths.
-static inline JpegSize jpeg_size(const JpegRow *row, int eighths)
+// Returns the size of a file's pixels, turned, if libjpeg reduces it to `eighths` eighths.
+static inline MapSize jpeg_size(const JpegRow *row, int eighths)
 {
     const long long height = ((long long)row->height * eighths + 7) / 8;
     const long long width = ((long long)row->width * eighths + 7) / 8;
-    return row->orientation > 4 ? JpegSize{width, height} : JpegSize{height, width};
+    return row->orientation > 4 ? MapSize{width, height} : MapSize{height, width};
 }
 
-// Returns the least scale, 1, 2, 4 or 8 eighths, at which an image covers this size.  libjpeg has
-// vector code for these.
-static inline int jpeg_eighths(const JpegRow *row, long long height, long long width)
+// True if turning puts the first row, or the first column, of the turned image last.
+static inline bool turns_up(uint32_t orientation)
+{
+    return orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+}
+
+static inline bool turns_left(uint32_t orientation)
+{
+    return orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+}
+
+// Returns the least scale at which a part of an image covers this size: 1, 2, 4 or 8 eighths, as
+// libjpeg has vector code.
+static inline int jpeg_eighths(double height, double width, MapSize size)
 {
     int eighths = 1;
-    for (; eighths < 8; eighths *= 2) {
-        const JpegSize size = jpeg_size(row, eighths);
-        if (size.height >= height && size.width >= width) break;
-    }
+    for (; eighths < 8; eighths *= 2)
+        if (height * eighths >= (double)(8 * size.height) &&
+            width * eighths >= (double)(8 * size.width))
+            break;
     return eighths;
 }
 
-static inline long long most_weights(long long source, long long results)
-{
-    return 2 * (source / results + 1) + 3;
-}
-
-// JpegRoom: the memory that a thread needs for any of the files that are read: bytes of pixels, of
-// reduced images and of whole ones; the longest side of an image, weights; columns and bytes of a
-// result.
+// JpegRoom: bytes of memory that a thread needs for any of the files: for an image that is turned,
+// a row of inks, a result.
 struct JpegRoom {
-    size_t pixels, whole, side, weights, width, result;
+    size_t turned, row, result;
 };
 
-static JpegRoom jpeg_room = {};
+// Index 1: if any part of an image is resized; 0: the part in its middle.
+static JpegRoom jpeg_rooms[2] = {};
+
+// Returns the most pixels of a file that are resized.  A part of an image may have all of them.
+static inline MapSize most_jpeg_pixels(const JpegRow *row, MapSize size, bool any_part)
+{
+    const MapSize all = jpeg_size(row, 8);
+    const ImagePart part = middle_part(all, size);
+    return any_part ? all : jpeg_size(row, jpeg_eighths(part.height, part.width, size));
+}
 
 static inline void add_jpeg_room(const DataArray *a)
 {
-    const long long height = a->dims[1], width = a->dims[2], depth = a->dims[3];
+    const MapSize size = {a->dims[1], a->dims[2]};
+    const long long depth = a->dims[3];
     auto keep = [](size_t *most, long long value) {
         if ((size_t)value > *most) *most = (size_t)value;
     };
-    for (long long i = 0; i < a->dims[0]; i++) {
-        const JpegRow *row = &a->jpegs->rows[i];
-        const JpegSize size = jpeg_size(row, jpeg_eighths(row, height, width));
-        keep(&jpeg_room.pixels, size.height * size.width * depth);
-        keep(&jpeg_room.whole, (long long)row->height * row->width * depth);
-        keep(&jpeg_room.side, row->height > row->width ? row->height : row->width);
-        keep(&jpeg_room.weights, width * most_weights(size.width, width) +
-                                 most_weights(size.height, height));
+    for (long long i = 0; i < 2 * a->dims[0]; i++) {
+        JpegRoom *room = &jpeg_rooms[i % 2];
+        const JpegRow *row = &a->jpegs->rows[i / 2];
+        const MapSize most = most_jpeg_pixels(row, size, i % 2);
+        if (row->orientation != 1) keep(&room->turned, most.height * most.width * depth);
+        keep(&room->row, 4 * (most.height > most.width ? most.height : most.width));
+        keep(&room->result, size.height * size.width * depth);
     }
-    keep(&jpeg_room.width, width);
-    keep(&jpeg_room.result, height * width * depth);
+}
+
+// Adds the room that resizing of these files needs.
+static inline void add_jpeg_resize_room(const DataArray *a, bool any_part, ResizeRoom *room)
+{
+    const MapSize size = {a->dims[1], a->dims[2]};
+    for (long long i = 0; i < a->dims[0]; i++)
+        add_resize_room(room, most_jpeg_pixels(&a->jpegs->rows[i], size, any_part), size,
+                        a->dims[3]);
 }
 
 // ---- decoding
@@ -179,35 +195,71 @@ struct JpegDecoder {
             to[c] = (unsigned char)(depth == 1 ? (luma + 0x8000) >> 16 : colour[c]);
     }
 
-    static JpegTurn turn_of(uint32_t orientation, JpegSize turned)
+    static JpegTurn turn_of(uint32_t orientation, MapSize turned)
     {
         const uint32_t o = orientation;
-        const bool up = o == 3 || o == 4 || o == 7 || o == 8;
-        const bool left = o == 2 || o == 3 || o == 6 || o == 7;
+        const bool up = turns_up(o), left = turns_left(o);
         const long long down = up ? -turned.width : turned.width, right = left ? -1 : 1;
         return {(up ? (turned.height - 1) * turned.width : 0) + (left ? turned.width - 1 : 0),
                 o > 4 ? down : right, o > 4 ? right : down};
     }
 
-    // Decodes the rows, and puts each pixel into its place.
-    void decode_rows(unsigned char *pixels, unsigned char *line, long long depth,
-                     const JpegTurn &turn)
+    // Decodes the next line to `to`, pixels of `depth` channels.  `row` has room for inks.
+    void decode_line(long long depth, unsigned char *row, unsigned char *to)
+    {
+        const bool inks = d.output_components != depth;
+        JSAMPROW into = inks ? row : to;
+        jpeg_read_scanlines(&d, &into, 1);
+        for (JDIMENSION x = 0; inks && x < d.output_width; x++, row += 4, to += depth)
+            inks_to_pixel(row, depth, to);
+    }
+
+    // Decodes all lines, and puts each pixel into its place.
+    void decode_turned(unsigned char *pixels, unsigned char *line, unsigned char *row,
+                       long long depth, const JpegTurn &turn)
     {
         while (d.output_scanline < d.output_height) {
             unsigned char *to = pixels + (turn.corner + d.output_scanline * turn.across) * depth;
             const unsigned char *from = line;
-            JSAMPROW into = turn.along == 1 && d.output_components == depth ? to : line;
-            jpeg_read_scanlines(&d, &into, 1);
-            for (JDIMENSION x = 0; into != to && x < d.output_width; x++, to += turn.along * depth)
-                if (d.output_components == 4) inks_to_pixel(from, depth, to), from += 4;
-                else for (long long c = 0; c < depth; c++) to[c] = *from++;
+            decode_line(depth, row, line);
+            for (JDIMENSION x = 0; x < d.output_width; x++, to += turn.along * depth)
+                for (long long c = 0; c < depth; c++) to[c] = *from++;
         }
     }
 
-    // Decodes a file of the index to pixels of `depth` channels; `line` has room for a row of four.
-    // See decode_jpeg.
+# if defined LIBJPEG_TURBO_VERSION_NUMBER && LIBJPEG_TURBO_VERSION_NUMBER >= 2001000
+    // Leaves out columns that are not left .. right - 1, and returns the first one of the lines
+    // that follow.  Pixels next to a column that is left out differ, so some columns are to spare.
+    long long leave_out(long long left, long long right)
+    {
+        const long long spare = 8, width = d.output_width;
+        const long long end = right + spare < width ? right + spare : width;
+        JDIMENSION first = (JDIMENSION)(left > spare ? left - spare : 0);
+        JDIMENSION count = (JDIMENSION)end - first;
+        if (first > 0 || end < width) jpeg_crop_scanline(&d, &first, &count);
+        return first;
+    }
+
+    // Decodes line number y, as decode_line does.  Lines before it are left out.
+    void decode_line_at(long long y, long long depth, unsigned char *row, unsigned char *to)
+    {
+        if (y > d.output_scanline) jpeg_skip_scanlines(&d, (JDIMENSION)y - d.output_scanline);
+        decode_line(depth, row, to);
+    }
+# else
+    long long leave_out(long long, long long) { return 0; }
+
+    void decode_line_at(long long y, long long depth, unsigned char *row, unsigned char *to)
+    {
+        while (d.output_scanline <= y) decode_line(depth, row, to);
+    }
+# endif
+
+    // Decodes a file of the index to pixels of `depth` channels, which `use` reads line by line.
+    // Returns false, and writes the reason, if the file is damaged.
+    template <class Use>
     bool decode(const unsigned char *file, const JpegRow *row, long long depth, int eighths,
-                unsigned char *pixels, unsigned char *line, char *said)
+                char *said, Use use)
     {
         message = said;
         if (setjmp(back)) return jpeg_abort_decompress(&d), false;
@@ -223,8 +275,10 @@ struct JpegDecoder {
         d.scale_num = (unsigned)eighths;
         d.scale_denom = 8;
         jpeg_start_decompress(&d);
-        decode_rows(pixels, line, depth, turn_of(row->orientation, jpeg_size(row, eighths)));
-        return jpeg_finish_decompress(&d);
+        use(*this);
+        if (d.output_scanline == d.output_height) return jpeg_finish_decompress(&d);
+        jpeg_abort_decompress(&d);
+        return true;
     }
 };
 #else
@@ -233,8 +287,8 @@ struct JpegDecoder {
     bool decodes;
     void open() { decodes = false; }
     void close() {}
-    bool decode(const unsigned char *, const JpegRow *, long long, int, unsigned char *,
-                unsigned char *, char *) const
+    template <class Use>
+    bool decode(const unsigned char *, const JpegRow *, long long, int, char *, Use) const
     {
         return decodes;
     }
@@ -243,113 +297,100 @@ struct JpegDecoder {
 
 // JpegWorker: memory of a thread for an image.
 struct JpegWorker {
-    unsigned char *pixels, *row;    // a decoded image, turned; a row of it before that
+    unsigned char *turned;          // all pixels of an image that is turned
+    unsigned char *line, *row;      // a row of pixels; one of inks
     unsigned char *result;          // an image of the input's size
-    float *line, *weights;          // a row that combines some; the weights of pixels, by result
-    int *first, *count;             // which pixels a result combines
     JpegDecoder *decoder;
     char fault[JPEG_MESSAGE];       // of a damaged sample: the file, its number, the reason
 };
 
-// Decodes sample `at` to pixels [height, width, depth] in the worker's memory, turned, reduced to
-// `eighths` eighths.  They are the only sample of *out, as if an NPY file had them.  Returns false,
-// with the worker's fault, if it is damaged.
-static inline bool decode_jpeg(const DataArray *a, long long at, int eighths, JpegWorker *w,
-                               DataArray *out)
+// ---- resizing
+
+// JpegView: a part of an image, turned, in pixels of the whole one.  If it is bounded, no pixel
+// outside of it is combined.
+struct JpegView {
+    ImagePart part;
+    bool bounded, flip;
+};
+
+// JpegSide: a side of an image, turned: its pixels, and those after libjpeg reduces it.  The last
+// of these may have less than a whole share of the pixels.  In a reversed side it is the first one.
+struct JpegSide {
+    long long pixels, reduced;
+    bool reversed;
+};
+
+// Returns the axis of results that cover `length` pixels of a side from `from` on.  Sets the
+// reduced pixel that the axis calls 0.
+static inline ResizeAxis reduced_axis(const JpegSide &side, int eighths, double from, double length,
+                                      bool bounded, long long results, long long *origin)
+{
+    const double scale = eighths / 8.0;
+    const double missing = (double)side.reduced - (double)side.pixels * scale;
+    const double begin = from * scale + (side.reversed ? missing : 0), end = begin + length * scale;
+    const long long last = bounded ? (long long)ceil(end) : side.reduced;
+    *origin = bounded ? (long long)floor(begin) : 0;
+    return {begin - (double)*origin, length * scale,
+            (last < side.reduced ? last : side.reduced) - *origin, results};
+}
+
+// Decodes and resizes a part of sample `at`.  The scale is the least one at which libjpeg's pixels
+// cover the result.  `write` takes each row of results, in levels of bytes.  Returns false, with
+// the worker's fault, if the file is damaged where the part is, or before.
+template <class Write>
+static inline bool resize_jpeg(const DataArray *a, long long at, const JpegView &v, JpegWorker *w,
+                               Resizer *r, Write write)
 {
     char why[JPEG_MESSAGE];
     const JpegRow *row = &a->jpegs->rows[at];
-    const JpegSize size = jpeg_size(row, eighths);
+    const MapSize size = {a->dims[1], a->dims[2]};
     const long long depth = a->dims[3];
-    if (!w->decoder->decode(a->data + row->offset, row, depth, eighths, w->pixels, w->row, why)) {
-        snprintf(w->fault, JPEG_MESSAGE, "%.100s: sample %lld: %.120s", a->jpegs->path, at, why);
-        return false;
-    }
-    *out = {w->pixels, SAFE_U8, 4, {1, size.height, size.width, depth, 1, 1, 1, 1},
-            (size_t)(size.height * size.width * depth), false};
-    return true;
-}
-
-// ---- resizing
-
-// JpegAxis: the part of a side that results cover: `length` pixels of `source`, from `from` on.
-struct JpegAxis {
-    double from, length;
-    long long source, results;
-};
-
-// Sets the weights of the pixels that result i combines, and the first one.  Returns their number.
-// The filter is bilinear, and wider where an image is reduced, as Pillow's.
-static inline int weigh_pixels(const JpegAxis *axis, long long i, int *first, float *weights)
-{
-    const double step = axis->length / (double)axis->results, reach = step > 1 ? step : 1;
-    const double middle = axis->from + ((double)i + 0.5) * step;
-    const long long begin = llround(middle - reach), end = llround(middle + reach);
-    const long long low = begin > 0 ? begin : 0, high = end < axis->source ? end : axis->source;
-    double sum = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (long long k = low; k < high; k++) {
-            const double share = 1 - fabs((double)k + 0.5 - middle) / reach;
-            if (pass) weights[k - low] = share > 0 ? (float)(share / sum) : 0.0f;
-            else if (share > 0) sum += share;
+    const int eighths = jpeg_eighths(v.part.height, v.part.width, size);
+    const MapSize all = jpeg_size(row, 8), whole = jpeg_size(row, eighths);
+    const JpegSide height = {all.height, whole.height, turns_up(row->orientation)};
+    const JpegSide width = {all.width, whole.width, turns_left(row->orientation)};
+    long long top, left, begin, end;
+    const ResizeAxis down = reduced_axis(height, eighths, v.part.down, v.part.height, v.bounded,
+                                         size.height, &top);
+    const ResizeAxis across = reduced_axis(width, eighths, v.part.right, v.part.width, v.bounded,
+                                           size.width, &left);
+    weigh_axis(&down, false, &r->down);
+    weigh_axis(&across, v.flip, &r->across);
+    used_pixels(&r->across, size.width, &begin, &end);
+    auto resize = [=](auto &decoder) {
+        const unsigned char *pixels = w->turned + (top * whole.width + left) * depth;
+        auto turned_row = [=](long long y) { return pixels + y * whole.width * depth; };
+        if (row->orientation != 1) {
+            decoder.decode_turned(w->turned, w->line, w->row, depth,
+                                  decoder.turn_of(row->orientation, whole));
+            resize_rows(r, size, SAFE_U8, depth, turned_row, write);
+            return;
         }
-    *first = (int)low;
-    return (int)(high - low);
+        const long long first = decoder.leave_out(left + begin, left + end);
+        auto next_row = [=, &decoder](long long y) {
+            decoder.decode_line_at(top + y, depth, w->row, w->line);
+            return w->line + (left - first) * depth;
+        };
+        resize_rows(r, size, SAFE_U8, depth, next_row, write);
+    };
+    if (w->decoder->decode(a->data + row->offset, row, depth, eighths, why, resize)) return true;
+    snprintf(w->fault, JPEG_MESSAGE, "%.100s: sample %lld: %.120s", a->jpegs->path, at, why);
+    return false;
 }
 
-// Adds a row of numbers, times a weight, to a line.
-static inline void add_numbers(float *__restrict__ line, const unsigned char *__restrict__ row,
-                               long long count, float weight)
+// Decodes a part of sample `at` to an image of the input's size in the worker's memory.  It is the
+// only sample of *out, as if an NPY file had it.
+static inline bool decode_jpeg(const DataArray *a, long long at, const JpegView &v, JpegWorker *w,
+                               Resizer *r, DataArray *out)
 {
-    for (long long i = 0; i < count; i++) line[i] += weight * (float)row[i];
-}
-
-// Combines pixels of a line to the results of a row.
-template <int DEPTH>
-static inline void combine_pixels(const JpegWorker *w, long long width, long long most,
-                                  unsigned char *to)
-{
-    for (long long x = 0; x < width; x++, to += DEPTH) {
-        const float *from = w->line + (long long)w->first[x] * DEPTH;
-        const float *weights = w->weights + x * most;
-        float sum[DEPTH] = {};
-        for (int k = 0; k < w->count[x]; k++)
-            for (int c = 0; c < DEPTH; c++) sum[c] += weights[k] * *from++;
-        for (int c = 0; c < DEPTH; c++)
-            to[c] = (unsigned char)(sum[c] >= 255 ? 255 : sum[c] + 0.5f);
-    }
-}
-
-// Replaces decoded pixels by an image of height x width: the largest part in their middle with its
-// proportions, resized.  This is torchvision's Resize to the shorter side, then CenterCrop.
-static inline void cover_size(DataArray *a, long long height, long long width, JpegWorker *w)
-{
-    JpegAxis y = {0, (double)a->dims[1], a->dims[1], height};
-    JpegAxis x = {0, (double)a->dims[2], a->dims[2], width};
-    if (y.source * width > x.source * height)
-        y.length = x.length * (double)height / (double)width;
-    else x.length = y.length * (double)width / (double)height;
-    y.from = ((double)y.source - y.length) / 2;
-    x.from = ((double)x.source - x.length) / 2;
-    const long long depth = a->dims[3], most = most_weights(x.source, width);
-    const long long numbers = x.source * depth;
-    float *shares = w->weights + width * most;
-    unsigned char *to = w->result;
-    for (long long i = 0; i < width; i++)
-        w->count[i] = weigh_pixels(&x, i, &w->first[i], w->weights + i * most);
-    const long long last = width - 1;
-    const long long low = w->first[0] * depth, high = (w->first[last] + w->count[last]) * depth;
-    for (long long i = 0; i < height; i++, to += width * depth) {
-        int first, count = weigh_pixels(&y, i, &first, shares);
-        memset(w->line + low, 0, (size_t)(high - low) * sizeof *w->line);
-        for (int k = 0; k < count; k++)
-            add_numbers(w->line + low, a->data + (first + k) * numbers + low, high - low,
-                        shares[k]);
-        if (depth == 1) combine_pixels<1>(w, width, most, to);
-        else combine_pixels<3>(w, width, most, to);
-    }
-    *a = {w->result, SAFE_U8, 4, {1, height, width, depth, 1, 1, 1, 1},
-          (size_t)(height * width * depth), false};
+    const long long height = a->dims[1], row = a->dims[2] * a->dims[3];
+    *out = {w->result, SAFE_U8, 4, {1, height, a->dims[2], a->dims[3], 1, 1, 1, 1},
+            (size_t)(height * row), false};
+    // Weights are shares, so a sum exceeds 255 by less than a half.
+    return resize_jpeg(a, at, v, w, r, [=](long long y, const float *numbers) {
+        unsigned char *to = w->result + y * row;
+        for (long long i = 0; i < row; i++) to[i] = (unsigned char)(int)(numbers[i] + 0.5f);
+    });
 }
 
 // ---- the file
@@ -394,18 +435,15 @@ static inline bool read_jpegs(const char *path, const FileBytes *file, const Net
 
 // Takes a thread's memory for the largest image that any file's index states.  Returns NULL if no
 // file has an index.
-static inline JpegWorker *take_jpeg_room(bool whole)
+static inline JpegWorker *take_jpeg_room(bool any_part)
 {
-    const JpegRoom *room = &jpeg_room;
-    if (!room->pixels) return NULL;
+    const JpegRoom *room = &jpeg_rooms[any_part];
+    if (!room->result) return NULL;
     JpegWorker *w = (JpegWorker *)take_memory(sizeof *w);
-    w->pixels = (unsigned char *)take_memory(whole ? room->whole : room->pixels);
-    w->row = (unsigned char *)take_memory(4 * room->side);
+    w->turned = (unsigned char *)take_memory(room->turned);
+    w->line = (unsigned char *)take_memory(room->row + 1) + 1;
+    w->row = (unsigned char *)take_memory(room->row);
     w->result = (unsigned char *)take_memory(room->result);
-    w->line = (float *)take_memory(3 * room->side * sizeof *w->line);
-    w->weights = (float *)take_memory(room->weights * sizeof *w->weights);
-    w->first = (int *)take_memory(room->width * sizeof *w->first);
-    w->count = (int *)take_memory(room->width * sizeof *w->count);
     w->decoder = (JpegDecoder *)take_memory(sizeof *w->decoder);
     w->decoder->open();
     return w;

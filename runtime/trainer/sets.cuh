@@ -231,7 +231,7 @@ static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *
             return false;
     }
     if (!set->count) return complain("%s reads no input", t->net->name);
-    return jpegs_stand_alone(set) && crops_match(set);
+    return jpegs_have_no_masks(set) && crops_match(set);
 }
 
 // Sets --mean and --std for the images of a set.  An image that only a loss reads, such as a mask,

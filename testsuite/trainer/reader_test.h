@@ -222,6 +222,13 @@ static void test_large_images()
     columns[1].from.paths = "narrow";
     CHECK(!crops_match(&set));
     CHECK(complained("narrow: wanted the height and the width of large, sample by sample"));
+    const JpegFiles kept = {"large.jpegs", NULL};
+    CHECK(jpegs_have_no_masks(&set));
+    columns[0].parts[0].array.jpegs = &kept;
+    columns[0].from.paths = "large.jpegs";
+    CHECK(!jpegs_have_no_masks(&set));
+    CHECK(complained("large.jpegs: holds JPEG files of their own sizes, and the masks of input mask "
+                     "have one size: wanted images.npy"));
 }
 
 // Crops that are resized: shares of the area and ratios of the sides are uniform as asked for; in a

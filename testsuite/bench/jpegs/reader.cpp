@@ -22,28 +22,48 @@ static double processor_seconds()
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Decodes all files by some threads; 0 eighths: the reader's scale.
-static double decode_all(const DataArray *a, int workers, int eighths,
-                         bool resizes)
+// How much of the reader's work is done.
+enum Work { DECODES_ALL, DECODES_AT_SCALE, RESIZES };
+
+// Decodes all pixels of a sample without resizing them.
+static bool decode_alone(const DataArray *a, long long at, Work work,
+                         JpegWorker *w, char *why)
+{
+    const JpegRow *row = &a->jpegs->rows[at];
+    const MapSize size = {a->dims[1], a->dims[2]};
+    const ImagePart part = middle_part(jpeg_size(row, 8), size);
+    const int scale = work == DECODES_ALL
+                          ? 8
+                          : jpeg_eighths(part.height, part.width, size);
+    return w->decoder->decode(
+        a->data + row->offset, row, a->dims[3], scale, why, [w](auto &decoder) {
+            while (decoder.d.output_scanline < decoder.d.output_height)
+                decoder.decode_line(3, w->row, w->line);
+        });
+}
+
+// Decodes all files by some threads, and resizes them if told.
+static double decode_all(const DataColumn *column, int workers, Work work)
 {
     std::vector<std::thread> threads;
     std::atomic<long long> next(0);
-    std::vector<JpegWorker> worker((size_t)workers);
-    for (JpegWorker &w : worker) {
-        w = *take_jpeg_room(true);
-    }
+    std::vector<PixelScratch> scratch;
+    const DataArray *a = &column->parts[0].array;
+    const MapSize size = {a->dims[1], a->dims[2]};
+    for (int i = 0; i < workers; i++)
+        scratch.push_back(take_scratch(column, 1, true));
     const double begin = processor_seconds();
-    for (JpegWorker &w : worker)
-        threads.emplace_back([&, a, eighths] {
+    for (PixelScratch &s : scratch)
+        threads.emplace_back([&, a, work] {
             for (long long at; (at = next++) < a->dims[0];) {
+                char why[JPEG_MESSAGE];
                 DataArray out = {};
-                const int scale =
-                    eighths ? eighths
-                            : jpeg_eighths(&a->jpegs->rows[at], a->dims[1],
-                                           a->dims[2]);
-                if (!decode_jpeg(a, at, scale, &w, &out))
-                    complain("%s", w.fault), exit(1);
-                if (resizes) cover_size(&out, a->dims[1], a->dims[2], &w);
+                const MapSize all = jpeg_size(&a->jpegs->rows[at], 8);
+                const JpegView view = {middle_part(all, size), false, false};
+                if (work == RESIZES
+                        ? !decode_jpeg(a, at, view, s.jpeg, s.resizer, &out)
+                        : !decode_alone(a, at, work, s.jpeg, why))
+                    complain("sample %lld is damaged", at), exit(1);
             }
         });
     for (std::thread &thread : threads) thread.join();
@@ -88,17 +108,16 @@ int main(int argc, char **argv)
     DataColumn column = describe_column(&image);
     if (!read_column(argv[1], &column)) return 1;
     DataSet set = {&column, 1, column.count};
-    const DataArray *a = &column.parts[0].array;
     read_all(&set, workers, batch);     // brings the file into memory
     const double rate = read_all(&set, workers, batch);
     printf("%lld images, %d threads, %dx%d\n", set.count, workers, side, side);
     printf("memory of the reader %7.2f MiB\n", anonymous_bytes() / (1 << 20));
     printf("libjpeg, full size   %7.0f images/s\n",
-           decode_all(a, workers, 8, false));
+           decode_all(&column, workers, DECODES_ALL));
     printf("libjpeg, its scale   %7.0f images/s\n",
-           decode_all(a, workers, 0, false));
+           decode_all(&column, workers, DECODES_AT_SCALE));
     printf("and resized          %7.0f images/s\n",
-           decode_all(a, workers, 0, true));
+           decode_all(&column, workers, RESIZES));
     printf("reader               %7.0f images/s\n", rate);
     release_memory();
     return 0;
