@@ -221,7 +221,7 @@ static void test_other_data()
     Trainer t = {};
     t.net = &other;
     const DataSet none = {};
-    const Monitor monitor = {true, -1, -1, false, "validation loss"};
+    const Monitor monitor = {true, -1, -1, false, false, "validation loss"};
     RunSettings was = settings_of(&t, &none, &none, &monitor);
     other.batch = 64;
     RunSettings now = settings_of(&t, &none, &none, &monitor);
