@@ -1,16 +1,24 @@
 // Prints the plan as a trace, which Perfetto and chrome://tracing show.  The
 // format is the Trace Event Format of Chromium: X is an event with a duration,
-// C a counter, M a name; times are in microseconds.
+// C a counter, M a name; times are in microseconds.  Perfetto counts in whole
+// nanoseconds, and drops a launch that begins before the end of another.  So
+// begin and end of each are rounded, and not its duration.
 #include <inttypes.h>
 #include "../op/cost.h"
 #include "../base/json.h"
 #include "plan.h"
 
-// Prints picoseconds as microseconds.
+// Rounds picoseconds down to nanoseconds.
+static int64_t nanoseconds(int64_t time)
+{
+    return time / 1000;
+}
+
+// Prints nanoseconds as microseconds.
 static void print_time(const char *name, int64_t time, FILE *out)
 {
-    fprintf(out, "\"%s\": %" PRId64 ".%06" PRId64, name, time / 1000000,
-            time % 1000000);
+    fprintf(out, "\"%s\": %" PRId64 ".%03" PRId64, name, time / 1000,
+            time % 1000);
 }
 
 static void print_text(const char *name, const char *text, FILE *out)
@@ -24,9 +32,10 @@ static void print_launch(const PlanStep *step, int number, int64_t begin,
                          FILE *out)
 {
     fputs("    {\"ph\": \"X\", \"pid\": 1, \"tid\": 1, ", out);
-    print_time("ts", begin, out);
+    int64_t end = capped_sum(begin, step->time);
+    print_time("ts", nanoseconds(begin), out);
     fputs(", ", out);
-    print_time("dur", step->time, out);
+    print_time("dur", nanoseconds(end) - nanoseconds(begin), out);
     fputs(", ", out);
     print_text("name", step->name, out);
     fprintf(out, ", \"cat\": \"%s\", \"args\": {\"step\": %d, ",
@@ -37,8 +46,9 @@ static void print_launch(const PlanStep *step, int number, int64_t begin,
         print_text("kernel", step->kernel, out);
     }
     fprintf(out, ", \"phase\": \"%s\", \"line\": %" PRId32
-            ", \"moved_bytes\": %" PRId64 ", \"flops\": %" PRId64,
-            phase_names[step->phase], step->line, step->moved, step->flops);
+            ", \"model_time_ps\": %" PRId64 ", \"moved_bytes\": %" PRId64
+            ", \"flops\": %" PRId64, phase_names[step->phase], step->line,
+            step->time, step->moved, step->flops);
     for (int i = 0; i < step->more_count; i++) {
         fputs(i ? ", " : ", \"also\": [", out);
         json_string(step->more[i], out);
@@ -49,7 +59,7 @@ static void print_launch(const PlanStep *step, int number, int64_t begin,
 static void print_counter(int64_t begin, int64_t bytes, FILE *out)
 {
     fputs("    {\"ph\": \"C\", \"pid\": 1, ", out);
-    print_time("ts", begin, out);
+    print_time("ts", nanoseconds(begin), out);
     fprintf(out, ", \"name\": \"arena\", \"args\": {\"live bytes\": %" PRId64
             "}}", bytes);
 }
