@@ -51,7 +51,7 @@ struct HubPlace {
 constexpr uint64_t NCCL_HOST_MAGIC = 0x31306c63636e6e63; // "cnnccl01"
 
 // Data travels in pieces.
-constexpr size_t PIECE_BYTES = (size_t)1 << 18;
+constexpr size_t PIECE_BYTES = (size_t)1 << 20;
 
 // One part of a collective: `count` elements go from one rank, or as the
 // reduction of all ranks, to one rank or all.

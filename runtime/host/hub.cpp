@@ -41,6 +41,7 @@ class Hub {
 
     int count() const { return (int)members.size(); }
     bool gather();
+    bool fail_to_gather(const std::vector<int> &missing);
     bool admit(int fd);
     bool settle(const Hello &hello, int fd);
     bool collect();
@@ -202,6 +203,15 @@ static std::string join(const std::vector<int> &list)
     return text;
 }
 
+bool Hub::fail_to_gather(const std::vector<int> &missing)
+{
+    char limit[80];
+    snprintf(limit, sizeof limit, " did not join within %g seconds of the first "
+             "one (CNNC_HOST_JOIN)", join_seconds());
+    return fail(ncclSystemError,
+                join(missing) + " of " + std::to_string(count()) + limit);
+}
+
 // Waits for all ranks, for some time from the first one on.
 bool Hub::gather()
 {
@@ -221,12 +231,7 @@ bool Hub::gather()
         if (ready < 0 && errno != EINTR)
             return fail(ncclSystemError, std::string("the hub can't wait: ") +
                                              strerror(errno));
-        if (ready == 0)
-            return fail(ncclSystemError,
-                        join(missing) + " of " + std::to_string(count()) +
-                            " did not join within " +
-                            std::to_string((long)join_seconds()) +
-                            " seconds of the first one (CNNC_HOST_JOIN)");
+        if (ready == 0) return fail_to_gather(missing);
         for (int rank = 0; ready > 0 && rank < count(); rank++)
             if (list[rank].revents) return lose(rank);
         int fd = ready > 0 ? accept_from(listener) : -1;

@@ -8,7 +8,7 @@
 #include <vector>
 #include "ranks.h"
 
-enum { PIECE = 1 << 18 };       // bytes
+enum { PIECE = 1 << 20 };       // bytes
 
 // ---- the plain loop -------------------------------------------------------------------------
 
@@ -142,11 +142,13 @@ static void test_copies(const Rank &r, ncclDataType_t type, size_t count)
 template <class T>
 static void test_type(const Rank &r, ncclDataType_t type)
 {
-    for (size_t count : {(size_t)0, (size_t)1, (size_t)37, PIECE / sizeof(T) + 3}) {
+    for (size_t count : {0, 1, 37}) {
         for (int operation = 0; operation < ncclNumOps; operation++)
             test_reductions<T>(r, type, (ncclRedOp_t)operation, count);
         test_copies<T>(r, type, count);
     }
+    test_reductions<T>(r, type, ncclAvg, PIECE / sizeof(T) + 3);
+    test_copies<T>(r, type, PIECE / sizeof(T) + 3);
 }
 
 static void test_types(int rank, int ranks)

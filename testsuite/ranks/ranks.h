@@ -1,9 +1,10 @@
 // Ranks as processes: runs a function in each, with the unique id of rank 0.
-#ifndef CNNC_HOST_RANKS_H
-#define CNNC_HOST_RANKS_H
+#ifndef CNNC_RANKS_RANKS_H
+#define CNNC_RANKS_RANKS_H
 
 #include <atomic>
 #include <cuda_runtime.h>
+#include <initializer_list>
 #include <nccl.h>
 #include <new>
 #include <signal.h>
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "expect.h"
+#include "../host/expect.h"
 
 enum { MOST_RANKS = 16, MOST_SECONDS = 30 };
 
@@ -74,14 +75,17 @@ static void run_ranks(int ranks, F f, G meanwhile, unsigned killed = 0)
                     -1, 0);
     meeting = new (at) Meeting{};
     fflush(stdout);
-    for (int rank = 0; rank < ranks; rank++)
-        if ((meeting->processes[rank] = fork()) == 0) {
+    for (int rank = 0; rank < ranks; rank++) {
+        pid_t process = fork();
+        if (process == 0) {
             alarm(MOST_SECONDS);
             expect_failures = 0;
             f(rank);
             fflush(stdout);
             _exit(expect_failures != 0);
         }
+        meeting->processes[rank] = process;
+    }
     meanwhile();
     for (int rank = 0; rank < ranks; rank++) {
         int status = -1;
