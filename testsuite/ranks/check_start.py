@@ -173,7 +173,7 @@ def check_meetings(program):
 
 
 def check_deaths(program):
-    ranks = Ranks(program, 3, START_SECONDS="1").start(0).start(2).start(1)
+    ranks = Ranks(program, 4, START_SECONDS="1").start(0).start(2).start(1)
     time.sleep(0.3)
     ranks.processes.pop().kill()
     ranks.refuse("rank 1 has ended before all ranks had come")
