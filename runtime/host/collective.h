@@ -1,5 +1,5 @@
-// Collectives between processes, for nccl.cpp, hub.cpp, link.cpp and reduce.cpp
-// only.
+// Collectives between processes, for nccl.cpp, collective.cpp, hub.cpp,
+// link.cpp and reduce.cpp only.
 //
 // The process that made a unique id has a thread, the hub.  Each rank has one
 // connection to it.  The hub compares the calls of all ranks, adds the ranks'
@@ -8,6 +8,8 @@
 #ifndef CNNC_HOST_COLLECTIVE_H
 #define CNNC_HOST_COLLECTIVE_H
 
+#include <atomic>
+#include <mutex>
 #include <poll.h>
 #include <string>
 #include <vector>
@@ -20,8 +22,8 @@ enum CallKind : int32_t {
     ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, LEAVE
 };
 
-// A rank's call; all ranks must make the same.  The root is -1 if there is none,
-// like the operation.
+// A rank's call; all ranks must make the same.  Operation and root are -1 if
+// the call has none.
 struct CollectiveCall {
     int32_t  kind, type, operation, root;
     uint64_t count;             // elements, as the call gives them
@@ -34,7 +36,7 @@ struct Hello {
     int32_t  rank, ranks;
 };
 
-// The hub's message, followed by `bytes` bytes: of data, or of a failure's text.
+// The hub's message, followed by `bytes` bytes of data, or of a failure's text.
 enum AnswerKind : int32_t { WELCOME, AGREED, DATA, LEFT, FAILED };
 struct Answer {
     int32_t  kind, result;
@@ -53,6 +55,28 @@ constexpr uint64_t NCCL_HOST_MAGIC = 0x31306c63636e6e63; // "cnnccl01"
 // Data travels in pieces.
 constexpr size_t PIECE_BYTES = (size_t)1 << 20;
 
+// ---- collective.cpp ---------------------------------------------------------
+
+struct ncclComm {
+    int               rank, ranks, fd, device = 0;
+    cudaEvent_t       last = nullptr; // after the last collective, except
+                                      // captured ones
+    std::mutex        running;  // held while the connection is used
+    std::vector<char> piece;
+    bool              connected[LEAVE] = {}; // by kind of collective
+    std::atomic<bool> left{false}, aborted{false};
+    std::atomic<ncclResult_t> result{ncclSuccess}; // the failure that ended it
+
+    ncclComm(int rank, int ranks, int fd);
+    ~ncclComm();
+    ncclComm(const ncclComm &) = delete;
+    ncclComm &operator=(const ncclComm &) = delete;
+};
+
+// Return `ncclReduce` and `ncclReduce of 12 float (sum, root 1)`.
+const char *name_of(const CollectiveCall &call);
+std::string text_of(const CollectiveCall &call);
+
 // One part of a collective: `count` elements go from one rank, or as the
 // reduction of all ranks, to one rank or all.
 enum { ALL = -1 };
@@ -63,8 +87,23 @@ struct Block {
 int block_count(const CollectiveCall &call, int ranks);
 Block block_of(const CollectiveCall &call, int number);
 
-// Returns `ncclReduce of 12 float (sum, root 1)`.
-std::string text_of(const CollectiveCall &call);
+// The sizes of this rank's buffers; 0 where the call reads or writes none.
+size_t bytes_to_send(const ncclComm &comm, const CollectiveCall &call);
+size_t bytes_to_receive(const ncclComm &comm, const CollectiveCall &call);
+
+// Talk to the hub.  If it ends the communicator, they report its message and
+// return its result.
+ncclResult_t send_bytes(ncclComm *comm, const void *from, size_t bytes);
+ncclResult_t read_answer(ncclComm *comm, AnswerKind wanted, uint64_t bytes);
+ncclResult_t read_failure(ncclComm *comm);
+// Sends a call and waits until the hub has compared it with those of others.
+ncclResult_t agree(ncclComm *comm, const CollectiveCall &call,
+                   AnswerKind wanted);
+
+// The work of a stream.  After a failure between ranks the device is sound: the
+// communicator has the error, which NCCL's calls return from then on.
+cudaError_t run_collective(ncclComm *comm, const CollectiveCall &call,
+                           const void *send, void *receive);
 
 // ---- reduce.cpp -------------------------------------------------------------
 
@@ -90,8 +129,8 @@ double now_seconds();
 double join_seconds();
 uint64_t random_number();
 
-// Chooses this process's address as NCCL does: NCCL_SOCKET_IFNAME, or else the
-// first interface that is neither the loopback nor docker's.
+// Chooses this process's address as NCCL does: NCCL_SOCKET_IFNAME, otherwise
+// the first interface that is neither the loopback nor docker's.
 bool find_address(HubPlace *place, std::string *fault);
 // Reads HOST:PORT, the value of NCCL_COMM_ID.
 bool read_address(const char *text, HubPlace *place, std::string *fault);

@@ -13,8 +13,8 @@
 
 namespace {
 
-// A rank of which nothing else is known has this time to take a message of a
-// failure, and a new connection to say its rank.
+// A rank has this time to take the message of a failure, and a new connection
+// has it to say its rank.
 constexpr double LAST_SECONDS = 1;
 
 struct Member {
@@ -23,6 +23,16 @@ struct Member {
     bool          has_call = false, has_left = false;
     CollectiveCall call = {};
 };
+
+// Sends a failure to one connection, if that takes it in time.
+void tell(int fd, ncclResult_t result, const std::string &text)
+{
+    Answer answer = {FAILED, result, text.size()};
+    std::string message(reinterpret_cast<char *>(&answer), sizeof answer);
+    message += text;
+    Transfer transfer = {fd, true, message.data(), message.size()};
+    move_bytes(&transfer, nullptr, now_seconds() + LAST_SECONDS);
+}
 
 class Hub {
   public:
@@ -56,7 +66,6 @@ class Hub {
     bool lose(int rank);
     bool lose_watched();
     bool fail(ncclResult_t result, const std::string &text);
-    void tell(int fd, ncclResult_t result, const std::string &text);
     void drain();
 };
 
@@ -71,17 +80,6 @@ void Hub::forget(int rank)
 {
     if (members[rank].fd >= 0) close(members[rank].fd);
     members[rank].fd = watched[rank].fd = -1;
-}
-
-// Sends a failure to one connection.  One that does not take it is closed by
-// its owner.
-void Hub::tell(int fd, ncclResult_t result, const std::string &text)
-{
-    Answer answer = {FAILED, result, text.size()};
-    std::string message(reinterpret_cast<char *>(&answer), sizeof answer);
-    message += text;
-    Transfer transfer = {fd, true, message.data(), message.size()};
-    move_bytes(&transfer, nullptr, now_seconds() + LAST_SECONDS);
 }
 
 // Ends the communicator for all ranks.  Returns false.
@@ -194,7 +192,7 @@ bool Hub::admit(int fd)
     return settle(hello, fd);
 }
 
-static std::string join(const std::vector<int> &list)
+std::string join(const std::vector<int> &list)
 {
     std::string text = list.size() > 1 ? "ranks " : "rank ";
     for (size_t i = 0; i < list.size(); i++)
@@ -206,8 +204,8 @@ static std::string join(const std::vector<int> &list)
 bool Hub::fail_to_gather(const std::vector<int> &missing)
 {
     char limit[80];
-    snprintf(limit, sizeof limit, " did not join within %g seconds of the first "
-             "one (CNNC_HOST_JOIN)", join_seconds());
+    snprintf(limit, sizeof limit, " did not join within %g seconds of the "
+             "first one (CNNC_HOST_JOIN)", join_seconds());
     return fail(ncclSystemError,
                 join(missing) + " of " + std::to_string(count()) + limit);
 }

@@ -77,8 +77,8 @@ int set_options(int fd)
     return fd;
 }
 
-// True if an interface's name is one of a list like `eth,ib0`: it begins so, or
-// with `=` before the list it equals so.  `^` before all excludes the list.
+// True if an interface's name begins with a word of a list like `eth,ib0`.
+// After `=` it must be equal to a word.  After `^` it must be none of the list.
 bool is_chosen(const char *list, const char *name)
 {
     bool excludes = *list == '^';
@@ -259,7 +259,8 @@ static Moved wait_for(const Transfer &transfer,
 {
     std::vector<pollfd> list;
     if (watched) list = *watched;
-    list.push_back({transfer.fd, (short)(transfer.sends ? POLLOUT : POLLIN), 0});
+    const short event = transfer.sends ? POLLOUT : POLLIN;
+    list.push_back({transfer.fd, event, 0});
     double left = deadline < 0 ? -1 : std::max(0.0, deadline - now_seconds());
     int ready = poll(list.data(), list.size(),
                      left < 0 ? -1 : (int)(1000 * left) + 1);

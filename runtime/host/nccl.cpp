@@ -1,34 +1,13 @@
 // The calls of NCCL.  A collective is checked when it is called, and is work of
-// its stream like a launch.  Then this rank sends its call to the hub (hub.cpp),
-// and its data in pieces once the hub has found that all ranks agree.
+// its stream like a launch (collective.cpp).
 #include <algorithm>
-#include <atomic>
 #include <errno.h>
 #include <map>
-#include <mutex>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "collective.h"
-
-struct ncclComm {
-    int               rank, ranks, fd, device = 0;
-    cudaEvent_t       last;     // the last collective that was not captured
-    std::mutex        running;  // held while the connection is used
-    std::vector<char> piece;
-    bool              connected[LEAVE] = {}; // by kind of collective
-    std::atomic<bool> left{false}, aborted{false};
-    std::atomic<ncclResult_t> result{ncclSuccess};
-
-    ncclComm(int rank, int ranks, int fd)
-        : rank(rank), ranks(ranks), fd(fd), last(nullptr), piece(PIECE_BYTES)
-    {
-    }
-    ~ncclComm() { close(fd); }
-    ncclComm(const ncclComm &) = delete;
-    ncclComm &operator=(const ncclComm &) = delete;
-};
 
 namespace {
 
@@ -83,168 +62,6 @@ ncclResult_t refuse_comm(const char *call)
     return refuse(ncclInvalidArgument, "%s: no communicator", call);
 }
 
-const char *const call_names[] = {
-    "ncclAllReduce", "ncclReduceScatter", "ncclAllGather",
-    "ncclBroadcast", "ncclReduce",        "ncclCommDestroy",
-};
-const char *const operation_names[] = {"sum", "prod", "max", "min", "avg"};
-
-// ---- the connection ---------------------------------------------------------
-
-// Ends the communicator on this rank.  Returns the result of all later calls.
-ncclResult_t break_comm(ncclComm *comm, ncclResult_t result, const char *text)
-{
-    ncclResult_t none = ncclSuccess;
-    if (comm->aborted) {
-        result = ncclInvalidUsage;
-        text = "this process has called ncclCommAbort";
-    }
-    if (comm->result.compare_exchange_strong(none, result))
-        report("rank %d: %s", comm->rank, text);
-    return comm->result;
-}
-
-// A rank that leaves needs no hub: its process may have left first.
-ncclResult_t lose_hub(ncclComm *comm)
-{
-    if (comm->left) return ncclSuccess;
-    return break_comm(comm, ncclRemoteError,
-                      "the process that made the unique id has ended, or can't "
-                      "be reached");
-}
-
-// Reads an answer.  It fails if another kind than `wanted` has come.
-ncclResult_t read_answer(ncclComm *comm, AnswerKind wanted, uint64_t bytes)
-{
-    Answer answer;
-    Transfer transfer = {comm->fd, false, reinterpret_cast<char *>(&answer),
-                         sizeof answer};
-    if (move_bytes(&transfer, nullptr, -1) != Moved::ALL) return lose_hub(comm);
-    if (answer.kind == wanted && answer.bytes == bytes) return ncclSuccess;
-    char text[900];
-    if (answer.kind != FAILED || answer.bytes >= sizeof text)
-        return break_comm(comm, ncclInternalError, "a wrong answer of the hub");
-    transfer = {comm->fd, false, text, (size_t)answer.bytes};
-    if (move_bytes(&transfer, nullptr, -1) != Moved::ALL) return lose_hub(comm);
-    text[answer.bytes] = 0;
-    return break_comm(comm, (ncclResult_t)answer.result, text);
-}
-
-// Sends bytes.  The hub answers meanwhile only if the communicator has failed.
-ncclResult_t send_bytes(ncclComm *comm, const void *from, size_t bytes)
-{
-    const std::vector<pollfd> answers = {{comm->fd, POLLIN, 0}};
-    char *at = const_cast<char *>(static_cast<const char *>(from));
-    Transfer transfer = {comm->fd, true, at, bytes};
-    Moved moved = move_bytes(&transfer, &answers, -1);
-    return moved == Moved::ALL ? ncclSuccess : read_answer(comm, FAILED, ~0ull);
-}
-
-ncclResult_t read_data(ncclComm *comm, size_t bytes)
-{
-    ncclResult_t result = read_answer(comm, DATA, bytes);
-    if (result) return result;
-    Transfer transfer = {comm->fd, false, comm->piece.data(), bytes};
-    return move_bytes(&transfer, nullptr, -1) == Moved::ALL ? ncclSuccess
-                                                            : lose_hub(comm);
-}
-
-// Sends a call and waits until the hub has compared it with those of others.
-ncclResult_t agree(ncclComm *comm, const CollectiveCall &call, AnswerKind wanted)
-{
-    ncclResult_t result = send_bytes(comm, &call, sizeof call);
-    return result ? result : read_answer(comm, wanted, 0);
-}
-
-// Moves n elements of a block, `bytes` bytes at these addresses.
-ncclResult_t run_piece(ncclComm *comm, const Block &block, const char *send,
-                       char *receive, size_t bytes)
-{
-    bool sends = block.from == ALL || block.from == comm->rank;
-    bool takes = block.to == ALL || block.to == comm->rank;
-    bool copies = block.from == comm->rank;
-    ncclResult_t result = ncclSuccess;
-    if (sends) {
-        raw_copy(comm->piece.data(), send, bytes);
-        result = send_bytes(comm, comm->piece.data(), bytes);
-    }
-    if (result || !takes || (copies && send == receive)) return result;
-    if (!copies) result = read_data(comm, bytes);
-    if (!result) raw_copy(receive, comm->piece.data(), bytes);
-    return result;
-}
-
-size_t send_count(const CollectiveCall &call, int ranks)
-{
-    return call.count * (call.kind == REDUCE_SCATTER ? (size_t)ranks : 1);
-}
-
-size_t receive_count(const CollectiveCall &call, int ranks)
-{
-    return call.count * (call.kind == ALL_GATHER ? (size_t)ranks : 1);
-}
-
-// True if this rank's call has a buffer to receive.
-bool receives(const ncclComm &comm, const CollectiveCall &call)
-{
-    return call.kind != REDUCE || call.root == comm.rank;
-}
-
-bool sends(const ncclComm &comm, const CollectiveCall &call)
-{
-    return call.kind != BROADCAST || call.root == comm.rank;
-}
-
-ncclResult_t run_blocks(ncclComm *comm, const CollectiveCall &call,
-                        const char *send, char *receive)
-{
-    const size_t size = arithmetic_of(call.type)->bytes;
-    const size_t all = call.count * size, most = PIECE_BYTES / size * size;
-    for (int i = 0; i < block_count(call, comm->ranks); i++) {
-        Block block = block_of(call, i);
-        const char *from = send + all * (size_t)block.send_block;
-        char *to = receive + all * (size_t)block.receive_block;
-        for (size_t at = 0; at < all; at += most) {
-            ncclResult_t result = run_piece(comm, block, from + at, to + at,
-                                            std::min(most, all - at));
-            if (result) return result;
-        }
-    }
-    return ncclSuccess;
-}
-
-// The work of a stream.  After a failure the device is sound: the communicator
-// has the error, which NCCL's calls return from then on.
-cudaError_t run(const CommRef &comm, const CollectiveCall &call,
-                const void *send, void *receive)
-{
-    const size_t size = arithmetic_of(call.type)->bytes;
-    const size_t sent = send_count(call, comm->ranks) * size;
-    const size_t received = receive_count(call, comm->ranks) * size;
-    bool needs_send = sends(*comm, call) && sent;
-    bool needs_receive = receives(*comm, call) && received;
-    if ((needs_send && touches_freed_memory(send, sent)) ||
-        (needs_receive && touches_freed_memory(receive, received))) {
-        report("%s in memory that was freed", text_of(call).c_str());
-        return cudaErrorIllegalAddress;
-    }
-    if ((needs_send && !may_copy(send, sent)) ||
-        (needs_receive && !may_copy(receive, received)))
-        return cudaErrorInvalidValue;
-    std::lock_guard<std::mutex> hold(comm->running);
-    if (comm->left || comm->aborted) {
-        refuse(ncclInvalidUsage, "%s on a communicator that has ended",
-               text_of(call).c_str());
-        return cudaErrorUnknown;
-    }
-    ncclResult_t result = comm->result;
-    if (!result) result = agree(comm.get(), call, AGREED);
-    if (!result)
-        result = run_blocks(comm.get(), call, static_cast<const char *>(send),
-                            static_cast<char *>(receive));
-    return result ? cudaErrorUnknown : cudaSuccess;
-}
-
 // ---- the calls of collectives -----------------------------------------------
 
 // Collectives of one communicator run in the order of the calls, on any stream.
@@ -254,7 +71,7 @@ ncclResult_t give(const Pending &p)
     ncclComm *comm = p.comm.get();
     bool orders = is_deferring() && !is_capturing(p.stream);
     if (!comm->connected[p.call.kind]) {
-        take_resource(call_names[p.call.kind]);
+        take_resource(name_of(p.call));
         give_resource();
         comm->connected[p.call.kind] = true;
     }
@@ -262,7 +79,7 @@ ncclResult_t give(const Pending &p)
     if (!error && orders) error = cudaStreamWaitEvent(p.stream, comm->last, 0);
     if (!error)
         error = give_work(p.stream, [p] {
-            return run(p.comm, p.call, p.send, p.receive);
+            return run_collective(p.comm.get(), p.call, p.send, p.receive);
         });
     if (!error && orders) error = cudaEventRecord(comm->last, p.stream);
     if (error) fail(error);
@@ -272,9 +89,8 @@ ncclResult_t give(const Pending &p)
 
 // True if the buffer is in device memory.  Otherwise it reports the fault.
 bool is_there(const CollectiveCall &call, const char *side, const void *at,
-              size_t count)
+              size_t bytes)
 {
-    const size_t bytes = count * arithmetic_of(call.type)->bytes;
     if (!bytes || (at && is_device_memory(at, bytes, true))) return true;
     report("%s: its %s buffer of %zu bytes at %p is not in device memory",
            text_of(call).c_str(), side, bytes, at);
@@ -285,16 +101,14 @@ bool is_there(const CollectiveCall &call, const char *side, const void *at,
 bool are_apart(const ncclComm &comm, const CollectiveCall &call,
                const void *send, const void *receive)
 {
-    const size_t size = arithmetic_of(call.type)->bytes;
-    const size_t block = call.count * size * (size_t)comm.rank;
-    uintptr_t from = (uintptr_t)send, to = (uintptr_t)receive;
-    if (!sends(comm, call) || !receives(comm, call)) return true;
-    if (to == from + (call.kind == REDUCE_SCATTER ? block : 0) &&
-        call.kind != ALL_GATHER)
+    const size_t sent = bytes_to_send(comm, call);
+    const size_t received = bytes_to_receive(comm, call);
+    const size_t block = std::min(sent, received) * (size_t)comm.rank;
+    const uintptr_t from = (uintptr_t)send, to = (uintptr_t)receive;
+    if (from + sent <= to || to + received <= from || !sent || !received)
         return true;
-    if (call.kind == ALL_GATHER && from == to + block) return true;
-    if (from + send_count(call, comm.ranks) * size <= to ||
-        to + receive_count(call, comm.ranks) * size <= from)
+    if (from + (call.kind == REDUCE_SCATTER ? block : 0) ==
+        to + (call.kind == ALL_GATHER ? block : 0))
         return true;
     report("%s: its buffers overlap, and are not those of an operation in "
            "place", text_of(call).c_str());
@@ -305,7 +119,7 @@ bool are_apart(const ncclComm &comm, const CollectiveCall &call,
 ncclResult_t check(const CommRef &comm, const CollectiveCall &call,
                    const void *send, const void *receive, cudaStream_t stream)
 {
-    const char *name = call_names[call.kind];
+    const char *name = name_of(call);
     if (!comm) return refuse_comm(name);
     if (comm->result) return comm->result;
     if (comm->left)
@@ -326,18 +140,16 @@ ncclResult_t check(const CommRef &comm, const CollectiveCall &call,
     if (!is_stream(stream))
         return refuse(ncclInvalidArgument, "%s: no stream", name);
     bool sound =
-        (!sends(*comm, call) ||
-         is_there(call, "send", send, send_count(call, comm->ranks))) &&
-        (!receives(*comm, call) ||
-         is_there(call, "receive", receive, receive_count(call, comm->ranks)));
-    return sound && are_apart(*comm, call, send, receive) ? ncclSuccess
-                                                          : ncclInvalidArgument;
+        is_there(call, "send", send, bytes_to_send(*comm, call)) &&
+        is_there(call, "receive", receive, bytes_to_receive(*comm, call)) &&
+        are_apart(*comm, call, send, receive);
+    return sound ? ncclSuccess : ncclInvalidArgument;
 }
 
 ncclResult_t collective(const CollectiveCall &collective, const void *send,
                         void *receive, ncclComm_t handle, cudaStream_t stream)
 {
-    Call call(call_names[collective.kind]);
+    Call call(name_of(collective));
     if (call.error) return result_of(call.error);
     CommRef comm = find_comm(handle);
     ncclResult_t result = check(comm, collective, send, receive, stream);
@@ -472,11 +284,12 @@ void look_for_failure(ncclComm *comm)
     std::unique_lock<std::mutex> hold(comm->running, std::try_to_lock);
     pollfd ready = {comm->fd, POLLIN, 0};
     if (!hold || comm->result || comm->left || poll(&ready, 1, 0) != 1) return;
-    read_answer(comm, FAILED, ~0ull);
+    read_failure(comm);
 }
 
 template <class T>
-ncclResult_t ask(const char *name, ncclComm_t handle, T *to, T ncclComm::*member)
+ncclResult_t ask(const char *name, ncclComm_t handle, T *to,
+                 T ncclComm::*member)
 {
     Call call(name);
     if (call.error) return result_of(call.error);
@@ -487,36 +300,6 @@ ncclResult_t ask(const char *name, ncclComm_t handle, T *to, T ncclComm::*member
     return ncclSuccess;
 }
 
-}
-
-int block_count(const CollectiveCall &call, int ranks)
-{
-    return call.kind == ALL_GATHER || call.kind == REDUCE_SCATTER ? ranks : 1;
-}
-
-Block block_of(const CollectiveCall &call, int number)
-{
-    switch (call.kind) {
-    case REDUCE_SCATTER: return {ALL, number, number, 0};
-    case ALL_GATHER: return {number, ALL, 0, number};
-    case BROADCAST: return {call.root, ALL, 0, 0};
-    case REDUCE: return {ALL, call.root, 0, 0};
-    default: return {ALL, ALL, 0, 0};
-    }
-}
-
-std::string text_of(const CollectiveCall &call)
-{
-    std::string text = call_names[call.kind];
-    if (call.kind == LEAVE) return text;
-    text += " of " + std::to_string(call.count) + " " +
-            arithmetic_of(call.type)->name;
-    std::string details;
-    if (call.operation >= 0) details = operation_names[call.operation];
-    if (call.root >= 0)
-        details += (details.empty() ? "root " : ", root ") +
-                   std::to_string(call.root);
-    return details.empty() ? text : text + " (" + details + ")";
 }
 
 ncclResult_t ncclGetVersion(int *version)
@@ -628,17 +411,17 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t *error)
     return ncclSuccess;
 }
 
-ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
+ncclResult_t ncclCommCount(ncclComm_t comm, int *count)
 {
     return ask("ncclCommCount", comm, count, &ncclComm::ranks);
 }
 
-ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int *rank)
 {
     return ask("ncclCommUserRank", comm, rank, &ncclComm::rank);
 }
 
-ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device)
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int *device)
 {
     return ask("ncclCommCuDevice", comm, device, &ncclComm::device);
 }

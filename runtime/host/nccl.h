@@ -104,13 +104,13 @@ ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id,
 ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int ranks,
                                     ncclUniqueId id, int rank,
                                     ncclConfig_t *config);
-ncclResult_t ncclCommFinalize(ncclComm_t comm);
-ncclResult_t ncclCommDestroy(ncclComm_t comm);
-ncclResult_t ncclCommAbort(ncclComm_t comm);
-ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error);
-ncclResult_t ncclCommCount(const ncclComm_t comm, int *count);
-ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device);
-ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank);
+ncclResult_t ncclCommFinalize(ncclComm_t handle);
+ncclResult_t ncclCommDestroy(ncclComm_t handle);
+ncclResult_t ncclCommAbort(ncclComm_t handle);
+ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t *error);
+ncclResult_t ncclCommCount(ncclComm_t comm, int *count);
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int *device);
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int *rank);
 
 ncclResult_t ncclReduce(const void *send, void *receive, size_t count,
                         ncclDataType_t type, ncclRedOp_t operation, int root,

@@ -1,6 +1,7 @@
 // The arithmetic of collectives.  Ranks are combined in their order: rank 0 and
 // rank 1, then rank 2, and so on.  Types of 16 bits are combined in float and
 // rounded once.  Integers wrap around, and ncclAvg divides towards zero.
+#include <cmath>
 #include <type_traits>
 #include "collective.h"
 #include "cuda_bf16.h"
@@ -64,17 +65,24 @@ S multiplied(S a, S b)
     return (S)(Wrap)((Wrap)a * (Wrap)b);
 }
 
+template <class S>
+bool is_nan(S x)
+{
+    if constexpr (std::is_floating_point<S>::value) return std::isnan(x);
+    return false;
+}
+
 // A NaN loses against a number.
 template <class S>
 S smaller(S a, S b)
 {
-    return b < a || a != a ? b : a;
+    return b < a || is_nan(a) ? b : a;
 }
 
 template <class S>
 S greater(S a, S b)
 {
-    return b > a || a != a ? b : a;
+    return b > a || is_nan(a) ? b : a;
 }
 
 template <class T, class S, S combine(S, S)>
@@ -103,9 +111,10 @@ void take(void *to, const void *from, size_t count, int operation, bool first)
 template <class S>
 S divided(S sum, int ranks)
 {
-    if (std::is_floating_point<S>::value) return sum / (S)ranks;
-    if (std::is_signed<S>::value) return (S)((int64_t)sum / ranks);
-    return (S)((uint64_t)sum / (uint64_t)ranks);
+    if constexpr (std::is_floating_point<S>::value) return sum / (S)ranks;
+    else if constexpr (std::is_signed<S>::value)
+        return (S)((int64_t)sum / ranks);
+    else return (S)((uint64_t)sum / (uint64_t)ranks);
 }
 
 template <class T, class S>

@@ -1,7 +1,7 @@
-// The ranks of a training run on several devices: their numbers, from the variables of the program
-// that started them, and the first message between them.  Rank 0 listens at an address, and hands
-// bytes to all others, such as the unique id of NCCL.  A rank with another program or other settings
-// is refused.  All memory is taken before the first message.
+// The ranks of a training run on several devices.  The environment of the program that starts them
+// gives their numbers.  Rank 0 listens at an address and hands bytes to all others, such as the
+// unique id of NCCL.  A rank with another program or other settings is refused.  No memory is taken
+// after the first message.
 #pragma once
 #include <errno.h>
 #include <netdb.h>
@@ -73,9 +73,11 @@ static inline bool starters_agree(const RankVariables *chosen, const RankPlace *
         const char *rank = getenv(v.rank), *count = getenv(v.count);
         if (&v == chosen || !rank || !count) continue;
         if (!v.local_count && !getenv("SLURM_STEP_ID")) continue;
-        if (atoi(rank) == place->rank && atoi(count) == place->count) continue;
-        return complain("RANK=%d and WORLD_SIZE=%d, but %s=%s and %s=%s of %s: wanted equal numbers",
-                        place->rank, place->count, v.rank, rank, v.count, count, v.starter);
+        if (strtol(rank, NULL, 10) == place->rank && strtol(count, NULL, 10) == place->count)
+            continue;
+        return complain("RANK=%d and WORLD_SIZE=%d, but %s=%s and %s=%s of %s: wanted equal "
+                        "numbers", place->rank, place->count, v.rank, rank, v.count, count,
+                        v.starter);
     }
     return true;
 }
@@ -113,7 +115,7 @@ static inline bool find_rank_address(bool is_slurm, int local_count, RankPlace *
     if (strlen(given) >= sizeof place->address)
         return complain("MASTER_ADDR=%s: wanted fewer than %zu characters", given,
                         sizeof place->address);
-    strcpy(place->address, given);
+    memcpy(place->address, given, strlen(given) + 1);
     return true;
 }
 
@@ -331,7 +333,8 @@ static inline void gather_ranks(const RankPlace *place, const RankHello *own, po
 }
 
 // Rank 0: hands the bytes to all ranks, once all have come and agree; otherwise tells all.
-static inline bool serve_ranks(const RankPlace *place, const RankHello *own, void *bytes, double end)
+static inline bool serve_ranks(const RankPlace *place, const RankHello *own, void *bytes,
+                               double end)
 {
     pollfd *links = (pollfd *)take_memory((size_t)place->count * sizeof *links);
     errno = 0;
@@ -428,8 +431,8 @@ static inline bool ask_rank_zero(const RankPlace *place, RankHello *own, void *b
 
 // Hands `size` bytes of rank 0 to all other ranks, within some seconds.  The fingerprints of all
 // must be equal: each is a number of the program and its settings.  Each rank calls it once.
-static inline bool meet_ranks(const RankPlace *place, uint64_t fingerprint, void *bytes, size_t size,
-                              double seconds)
+static inline bool meet_ranks(const RankPlace *place, uint64_t fingerprint, void *bytes,
+                              size_t size, double seconds)
 {
     if (place->count == 1) return true;
     RankHello own = {rank_magic, fingerprint, size, place->rank, place->count};

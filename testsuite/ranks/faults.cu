@@ -1,5 +1,5 @@
-// Ranks that disagree, die, abort or never come: all others end with an error and a message, at
-// once.  argv[1] seeds the moments of the kills.
+// Ranks that disagree, die, abort or never come.  All others end with an error and a message, at
+// once.  The argument seeds the moments of the kills.
 #include <pthread.h>
 #include <stdlib.h>
 #include "ranks.h"

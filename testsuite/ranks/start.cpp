@@ -1,6 +1,6 @@
-// The trainer's start of ranks (runtime/trainer/ranks.cuh).  With the word `place` it prints the
-// place of this process, with `join` it joins the other ranks for 20 seconds and prints the bytes
-// of rank 0.  Variables START_FINGERPRINT and START_SECONDS change the fingerprint and the time.
+// The trainer's start of ranks (runtime/trainer/ranks.cuh).  The word `place` prints the place of
+// this process.  The word `join` waits 20 seconds for the other ranks, and prints the bytes of rank
+// 0.  Variables START_FINGERPRINT and START_SECONDS change the fingerprint and the time.
 #include <stdio.h>
 #include <sys/random.h>
 #include "../../runtime/trainer/ranks.cuh"

@@ -1,5 +1,5 @@
 // Collectives of several processes: every type and operation against a plain loop, in place and
-// not, for counts of 0, 1, a few, a piece and more, and many MiB.
+// not.  Counts are 0, 1, some, those of more than a piece, and of many MiB.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <math.h>
@@ -198,7 +198,7 @@ static void test_order(int rank, int ranks)
     EXPECT_SUCCESS(cudaMemcpy(&sum, h, sizeof sum, cudaMemcpyDeviceToHost));
     EXPECT(__half2float(sum) == 2050);
     // A NaN spreads in a sum, and loses in a minimum.
-    float *nan = device_floats(1, rank == 1 ? NAN : (float)rank);
+    float *nan = device_floats(1, rank == 0 ? NAN : (float)rank);
     float *y = device_floats(1, 0);
     EXPECT(ncclAllReduce(nan, y, 1, ncclFloat, ncclMax, r.comm, nullptr) == ncclSuccess);
     EXPECT(float_of(y) == 2);
