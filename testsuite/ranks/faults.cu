@@ -222,8 +222,8 @@ static void test_threads(int)
     pthread_t thread;
     EXPECT(pthread_create(&thread, nullptr, join_second, &id) == 0);
     EXPECT(ncclCommInitRank(&comm, 2, id, 0) == ncclInvalidUsage);
-    EXPECT(said("ranks 0 and 1 are one process: this runtime has one device for each process"));
     pthread_join(thread, nullptr);
+    EXPECT(said("ranks 0 and 1 are one process: this runtime has one device for each process"));
 }
 
 static void test_arguments(int)
