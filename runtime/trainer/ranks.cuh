@@ -31,7 +31,7 @@ struct RankVariables {
 
 // The first starter that has set its variable of the rank counts: torchrun, mpirun and mpiexec may
 // be started in a step of Slurm.
-static const RankVariables rank_variables[] = {
+static const RankVariables start_variables[] = {
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE"},
@@ -39,7 +39,7 @@ static const RankVariables rank_variables[] = {
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", NULL}};
 
 static const int most_ranks = 65536;
-static const int rank_port = 29500;     // where neither MASTER_PORT nor Slurm gives one
+static const int start_port = 29500;     // where neither MASTER_PORT nor Slurm gives one
 
 // ---- the environment
 
@@ -66,10 +66,10 @@ static inline bool is_starter(const RankVariables *v)
 }
 
 // Refuses numbers that were set by hand in a step of another starter that says otherwise.
-static inline bool starters_agree(const RankVariables *chosen, const RankPlace *place)
+static inline bool same_starters(const RankVariables *chosen, const RankPlace *place)
 {
-    if (chosen != rank_variables || getenv("TORCHELASTIC_RUN_ID")) return true;
-    for (const RankVariables &v : rank_variables) {
+    if (chosen != start_variables || getenv("TORCHELASTIC_RUN_ID")) return true;
+    for (const RankVariables &v : start_variables) {
         const char *rank = getenv(v.rank), *count = getenv(v.count);
         if (&v == chosen || !rank || !count) continue;
         if (!v.local_count && !getenv("SLURM_STEP_ID")) continue;
@@ -126,7 +126,7 @@ static inline bool find_rank_port(bool is_slurm, RankPlace *place)
     const char *agent = getenv("TORCHELASTIC_USE_AGENT_STORE");
     const int next = agent && !strcmp(agent, "True");
     int job = 0;
-    place->port = rank_port;
+    place->port = start_port;
     if (getenv("MASTER_PORT")) {
         if (!read_rank_number("MASTER_PORT", 1, 65535 - next, &place->port)) return false;
         place->port += next;
@@ -152,7 +152,7 @@ static inline bool find_rank(RankPlace *place)
     *place = {0, 0, 1, "", 0};
     const RankVariables *v = NULL;
     int local_count = 0;
-    for (const RankVariables &each : rank_variables)
+    for (const RankVariables &each : start_variables)
         if (!v && is_starter(&each)) v = &each;
     if (!v) return true;
     const bool is_slurm = !v->local_count;
@@ -160,7 +160,7 @@ static inline bool find_rank(RankPlace *place)
         !read_rank_number(v->rank, 0, place->count - 1, &place->rank) ||
         (is_slurm && !is_step_of_slurm(place)) ||
         !read_rank_number(v->local, 0, place->count - 1, &place->local) ||
-        !starters_agree(v, place))
+        !same_starters(v, place))
         return false;
     if (v->local_count && getenv(v->local_count) &&
         !read_rank_number(v->local_count, place->local + 1, place->count, &local_count))
@@ -186,7 +186,7 @@ struct RankReply {
 
 enum { RANKS_WELCOME, RANKS_DIFFER, RANKS_COUNT, RANKS_TWICE, RANKS_MISSING, RANKS_ENDED };
 
-static const uint64_t rank_magic = 0x31736b6e61726e63;  // "cnranks1"
+static const uint64_t start_magic = 0x31736b6e61726e63;  // "cnranks1"
 
 // Complains of a verdict.  Returns false.
 static inline bool complain_of_ranks(const RankPlace *place, const RankReply *r)
@@ -234,7 +234,7 @@ static inline bool is_own_address(const char *address)
 
 // Returns a socket that listens at the port, or -1.  Its address is the loopback's if rank 0's is,
 // otherwise any: a machine may not know the address that others use.
-static inline int listen_for_ranks(const RankPlace *place, int family)
+static inline int open_listener(const RankPlace *place, int family)
 {
     const bool own = is_own_address(place->address);
     const int yes = 1, no = 0;
@@ -259,13 +259,13 @@ static inline int listen_for_ranks(const RankPlace *place, int family)
 }
 
 // Takes a connection: the verdict of its first message.  A stranger's is closed.
-static inline int admit_rank(const RankPlace *place, const RankHello *own, int connection,
+static inline int take_rank(const RankPlace *place, const RankHello *own, int connection,
                              pollfd *links, RankReply *reply)
 {
     RankHello hello;
     // A rank sends at once; a stranger may not.
     if (!move_rank_bytes(connection, false, &hello, sizeof hello, clock_seconds() + 2) ||
-        hello.magic != rank_magic || hello.rank < 0 || hello.rank >= most_ranks) {
+        hello.magic != start_magic || hello.rank < 0 || hello.rank >= most_ranks) {
         close(connection);
         return RANKS_WELCOME;
     }
@@ -308,20 +308,20 @@ static inline int take_ranks(const RankPlace *place, const RankHello *own, pollf
             return reply->verdict = RANKS_ENDED;
         }
     const int connection = accept4(links[0].fd, NULL, NULL, SOCK_CLOEXEC);
-    return connection < 0 ? RANKS_WELCOME : admit_rank(place, own, connection, links, reply);
+    return connection < 0 ? RANKS_WELCOME : take_rank(place, own, connection, links, reply);
 }
 
 // Waits for all ranks, until `end`.  After a refusal it waits five seconds more, so that late ranks
 // are told too.  links: an entry for each rank; that of rank 0 listens.
-static inline void gather_ranks(const RankPlace *place, const RankHello *own, pollfd *links,
+static inline void wait_for_ranks(const RankPlace *place, const RankHello *own, pollfd *links,
                                 double end, RankReply *reply)
 {
-    RankReply refusal = {rank_magic, {0, 0}, RANKS_WELCOME, 0};
+    RankReply refusal = {start_magic, {0, 0}, RANKS_WELCOME, 0};
     int first = 0, missing;
     while ((missing = count_missing(place, links, &first)) > 0 && clock_seconds() < end) {
         if (poll(links, (nfds_t)place->count, (int)(1000 * (end - clock_seconds())) + 1) <= 0)
             continue;
-        *reply = {rank_magic, {0, 0}, RANKS_WELCOME, 0};
+        *reply = {start_magic, {0, 0}, RANKS_WELCOME, 0};
         if (take_ranks(place, own, links, reply) == RANKS_WELCOME || refusal.verdict) continue;
         refusal = *reply;
         const double soon = clock_seconds() + 5;
@@ -329,11 +329,11 @@ static inline void gather_ranks(const RankPlace *place, const RankHello *own, po
     }
     *reply = refusal;
     if (missing && !refusal.verdict)
-        *reply = {rank_magic, {0, (uint64_t)missing}, RANKS_MISSING, first};
+        *reply = {start_magic, {0, (uint64_t)missing}, RANKS_MISSING, first};
 }
 
 // Rank 0: hands the bytes to all ranks, once all have come and agree; otherwise tells all.
-static inline bool serve_ranks(const RankPlace *place, const RankHello *own, void *bytes,
+static inline bool write_to_ranks(const RankPlace *place, const RankHello *own, void *bytes,
                                double end)
 {
     pollfd *links = (pollfd *)take_memory((size_t)place->count * sizeof *links);
@@ -341,13 +341,13 @@ static inline bool serve_ranks(const RankPlace *place, const RankHello *own, voi
     for (int i = 0; i < place->count; i++) links[i] = {-1, POLLRDHUP, 0};
     links[0].events = POLLIN;
     if (!is_own_address(place->address) || !strcmp(place->address, "::1"))
-        links[0].fd = listen_for_ranks(place, AF_INET6);
-    if (links[0].fd < 0 && errno != EADDRINUSE) links[0].fd = listen_for_ranks(place, AF_INET);
+        links[0].fd = open_listener(place, AF_INET6);
+    if (links[0].fd < 0 && errno != EADDRINUSE) links[0].fd = open_listener(place, AF_INET);
     if (links[0].fd < 0)
         return complain("rank 0 can't listen at port %d for other ranks: %s; wanted another "
                         "MASTER_PORT", place->port, strerror(errno));
     RankReply reply;
-    gather_ranks(place, own, links, end, &reply);
+    wait_for_ranks(place, own, links, end, &reply);
     bool good = reply.verdict == RANKS_WELCOME || complain_of_ranks(place, &reply);
     for (int i = 1; i < place->count; i++) {
         if (links[i].fd < 0) continue;
@@ -362,7 +362,7 @@ static inline bool serve_ranks(const RankPlace *place, const RankHello *own, voi
 }
 
 // Returns a connection to an address, or -1 with errno.
-static inline int connect_rank(const addrinfo *at, double end)
+static inline int open_connection(const addrinfo *at, double end)
 {
     const int connection = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int error = connection < 0 ? errno : 0;
@@ -382,7 +382,7 @@ static inline int connect_rank(const addrinfo *at, double end)
 }
 
 // Connects to rank 0 until it listens.  Returns the connection, or -1 with the reason.
-static inline int reach_rank_zero(const RankPlace *place, double end, const char **reason)
+static inline int find_rank_zero(const RankPlace *place, double end, const char **reason)
 {
     char port[8];
     addrinfo hints = {};
@@ -394,7 +394,7 @@ static inline int reach_rank_zero(const RankPlace *place, double end, const char
         *reason = error ? gai_strerror(error) : "no address";
         for (const addrinfo *at = found; at; at = at->ai_next) {
             const double last = clock_seconds() + 2;
-            const int connection = connect_rank(at, last < end ? last : end);
+            const int connection = open_connection(at, last < end ? last : end);
             if (connection >= 0) {
                 freeaddrinfo(found);
                 return connection;
@@ -408,11 +408,12 @@ static inline int reach_rank_zero(const RankPlace *place, double end, const char
 }
 
 // Another rank: says its fingerprint, and takes the bytes.
-static inline bool ask_rank_zero(const RankPlace *place, RankHello *own, void *bytes, double end)
+static inline bool read_from_rank_zero(const RankPlace *place, RankHello *own, void *bytes,
+                                       double end)
 {
     RankReply reply = {};
     const char *reason = "";
-    const int connection = reach_rank_zero(place, end, &reason);
+    const int connection = find_rank_zero(place, end, &reason);
     if (connection < 0)
         return complain("rank %d can't reach rank 0 at %s, port %d: %s", place->rank,
                         place->address, place->port, reason);
@@ -420,7 +421,7 @@ static inline bool ask_rank_zero(const RankPlace *place, RankHello *own, void *b
     const bool answered =
         move_rank_bytes(connection, true, own, sizeof *own, end) &&
         move_rank_bytes(connection, false, &reply, sizeof reply, end + 10) &&
-        reply.magic == rank_magic &&
+        reply.magic == start_magic &&
         (reply.verdict || move_rank_bytes(connection, false, bytes, own->bytes, end + 10));
     close(connection);
     if (!answered)
@@ -431,12 +432,12 @@ static inline bool ask_rank_zero(const RankPlace *place, RankHello *own, void *b
 
 // Hands `size` bytes of rank 0 to all other ranks, within some seconds.  The fingerprints of all
 // must be equal: each is a number of the program and its settings.  Each rank calls it once.
-static inline bool meet_ranks(const RankPlace *place, uint64_t fingerprint, void *bytes,
+static inline bool start_ranks(const RankPlace *place, uint64_t fingerprint, void *bytes,
                               size_t size, double seconds)
 {
     if (place->count == 1) return true;
-    RankHello own = {rank_magic, fingerprint, size, place->rank, place->count};
+    RankHello own = {start_magic, fingerprint, size, place->rank, place->count};
     const double end = clock_seconds() + seconds;
-    return place->rank ? ask_rank_zero(place, &own, bytes, end)
-                       : serve_ranks(place, &own, bytes, end);
+    return place->rank ? read_from_rank_zero(place, &own, bytes, end)
+                       : write_to_ranks(place, &own, bytes, end);
 }

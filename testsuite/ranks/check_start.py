@@ -194,7 +194,7 @@ def check_ports(program):
     ranks = Ranks(program, 2).start(0)
     time.sleep(0.2)
     with socket.create_connection(("127.0.0.1", int(ranks.variables["MASTER_PORT"]))) as stranger:
-        stranger.sendall(b"GET / HTTP/1.0\r\n\r\n" + b"x" * 100)
+        stranger.sendall(b"GET / HTTP/1.0\r\n\r\n" + bytes(100))
         ranks.start(1).meet("a stranger")
 
 

@@ -10,7 +10,7 @@ static bool join_others(const RankPlace *place)
     const char *other = getenv("START_FINGERPRINT"), *time = getenv("START_SECONDS");
     unsigned char bytes[128] = {};
     if (place->rank == 0 && getrandom(bytes, sizeof bytes, 0) < 0) return false;
-    if (!meet_ranks(place, other ? (uint64_t)atoll(other) : 7, bytes, sizeof bytes,
+    if (!start_ranks(place, other ? (uint64_t)atoll(other) : 7, bytes, sizeof bytes,
                     time ? atof(time) : 20))
         return false;
     for (unsigned char byte : bytes) printf("%02x", byte);
