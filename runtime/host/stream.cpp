@@ -45,21 +45,23 @@ void drop_all_work()
 }
 
 // Does the stream's work up to item `given`, and before each item its
-// dependencies.
-void work_off(CUstream_st *stream, uint64_t given)
+// dependencies.  Returns the first error, after which no work is left.
+cudaError_t work_off(CUstream_st *stream, uint64_t given)
 {
+    cudaError_t first = cudaSuccess;
     while (stream->done < given) {
         Item item = std::move(stream->items.front());
         stream->items.pop_front();
         stream->done++;
         for (const StreamPlace &place : item.after)
-            work_off(place.stream.get(), place.given);
-        if (!item.work || finish(cudaSuccess)) continue;
-        if (cudaError_t error = (*item.work)()) {
-            fail(error);
+            if (!first) first = work_off(place.stream.get(), place.given);
+        if (first || !item.work || finish(cudaSuccess)) continue;
+        if ((first = (*item.work)())) {
+            fail(first);
             drop_all_work();
         }
     }
+    return first;
 }
 
 // True if the legacy stream would depend on captured work of blocking streams.
@@ -79,12 +81,13 @@ bool touches_capture(const StreamRef &stream)
 
 cudaError_t reach(const StreamPlace &place)
 {
+    cudaError_t error = cudaSuccess;
     if (place.stream && place.stream->done < place.given) {
         open_device_memory(true);
-        work_off(place.stream.get(), place.given);
+        error = work_off(place.stream.get(), place.given);
         open_device_memory(false);
     }
-    return finish(cudaSuccess);
+    return finish(error);
 }
 
 cudaError_t poll(const StreamPlace &place)
@@ -185,10 +188,10 @@ cudaError_t finish_streams()
 {
     if (!is_deferring()) return finish(cudaSuccess);
     StreamHold hold(stream_lock);
-    reach({streams().legacy, streams().legacy->given});
+    cudaError_t error = reach({streams().legacy, streams().legacy->given});
     for (auto &live : streams().live)
-        reach({live.second, live.second->given});
-    return finish(cudaSuccess);
+        if (!error) error = reach({live.second, live.second->given});
+    return error;
 }
 
 void forget_streams()

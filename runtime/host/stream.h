@@ -70,7 +70,7 @@ StreamRef find_stream(cudaStream_t stream);
 extern std::atomic<int> captures;
 
 // Does a stream's work up to the place, and all work that must precede it, with
-// device memory open.  Returns the device's error.
+// device memory open.  Returns the error of that work, or the device's.
 cudaError_t reach(const StreamPlace &place);
 
 // Does one more item towards the place, so that polling terminates.  Returns

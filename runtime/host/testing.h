@@ -2,7 +2,7 @@
 // forbid memory, and count resources in use.  Only this runtime has them.  C
 // and C++ may include the header.
 //
-// Calls are those of the program to the CUDA runtime or to cuBLAS, launches
+// Calls are those of the program to the CUDA runtime, cuBLAS or NCCL, launches
 // included.  Calls that only ask for an error or its text do not count.
 #ifndef CNNC_HOST_TESTING_H
 #define CNNC_HOST_TESTING_H
@@ -24,7 +24,8 @@ typedef struct cuda_host_failure {
 // Makes call number `call` do nothing and fail, counted from 1 from now on; 0:
 // no call.  An error that ruins the device persists, as a real one would.
 // cuBLAS returns CUBLAS_STATUS_EXECUTION_FAILED for it, ALLOC_FAILED for
-// cudaErrorMemoryAllocation, and INTERNAL_ERROR for others.
+// cudaErrorMemoryAllocation, and INTERNAL_ERROR for others.  NCCL returns
+// ncclSystemError for cudaErrorMemoryAllocation, and ncclUnhandledCudaError.
 void cuda_host_fail(long call, cudaError_t error);
 
 // Returns the calls since cuda_host_fail, or since the program began.

@@ -174,6 +174,8 @@ HOST = ("libcnnc_host.a", "-lpthread")
 FUZZ = [f"testsuite/fuzz/{name}.c" for name in ("corpus", "mutate", "random")]
 PTX = [f"runtime/ptx/{path.name}" for path in sorted(Path(ROOT, "runtime/ptx").glob("*.cpp"))
        if path.name != "host.cpp"]
+RANKS = [f"runtime/host/{name}.cpp"
+         for name in ("collective", "hub", "link", "nccl", "reduce", "stream")]
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 PROGRAMS = {
     "augment_tool": Program(["testsuite/trainer/augment_tool.cpp"], (), HOST, False),
@@ -195,6 +197,10 @@ PROGRAMS = {
     "ptx_counts": Program(["testsuite/ptx/counts.cpp", *PTX], ("-fno-strict-aliasing",)),
     "ptx_memory_models": Program(["testsuite/ptx/memory_models.cpp", *PTX],
                                  ("-fno-strict-aliasing",)),
+    "ranks_faults": Program(["testsuite/ranks/faults.cu", *RANKS], (), HOST),
+    "ranks_start": Program(["testsuite/ranks/start.cpp"], (), (), False),
+    "ranks_streams": Program(["testsuite/ranks/streams.cu", *RANKS], (), HOST),
+    "ranks_values": Program(["testsuite/ranks/values.cu", *RANKS], (), HOST),
     "tensor_layouts": Program(["testsuite/tensor/layouts.cu"], (), HOST, False),
     "tensor_tiles": Program(["testsuite/tensor/tiles.cu"], (), HOST, False),
     "trainer_test": Program(["testsuite/trainer/trainer_test.cpp"], (), HOST, False),
