@@ -76,7 +76,7 @@ static inline bool end_traced(const Trainer *t, uint64_t step, double begun, Run
         const NetLaunch *l = &net->launches[m->step[i]];
         error = cudaEventElapsedTime(&begin, m->event[0], m->event[i]);
         if (error == cudaSuccess) error = cudaEventElapsedTime(&end, m->event[0], m->event[i + 1]);
-        // Perfetto counts in whole nanoseconds, and drops a launch that begins before another's end.
+        // Perfetto counts whole nanoseconds, and drops a launch that begins before another's end.
         const double from = round(1e3 * (origin + 1e3 * (double)begin)) / 1e3;
         const double to = round(1e3 * (origin + 1e3 * (double)end)) / 1e3;
         fprintf(out, ",\n{\"ph\": \"C\", \"pid\": 1, \"ts\": %.3f, \"name\": \"arena\", \"args\": "
