@@ -16,8 +16,9 @@ bool make_room(Image *image, uint64_t height, uint64_t width, size_t samples,
 
 // ---- floats.c ---------------------------------------------------------------
 
-// Reads the numbers of a file that is_float_image knows.  Returns false, with the reason in message,
-// for anything except complete and finite numbers of 32 bits.
+// Reads the numbers of a file that is_float_image knows.  Returns false, with
+// the reason in message, for anything except complete and finite numbers of 32
+// bits.
 bool read_float_image(const Bytes *file, Image *image,
                       char message[MESSAGE_SIZE]);
 
@@ -48,8 +49,8 @@ typedef struct Tiff {
     bool           big;
 } Tiff;
 
-// Returns the unsigned number of `width` bytes at an offset, or 0 beyond the end
-// of the structure.
+// Returns the unsigned number of `width` bytes at an offset, or 0 beyond the
+// end of the structure.
 uint32_t tiff_number(const Tiff *tiff, size_t offset, size_t width);
 
 // ---- npy.c, pfm.c, tiff.c ---------------------------------------------------

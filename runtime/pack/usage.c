@@ -15,8 +15,9 @@ static const char description[] =
     "equally at both sides.  16-bit samples become 8 by round(v / 257), gamma\n"
     "and profiles have no effect, alpha is composed over white, and an image\n"
     "is turned as its EXIF orientation says unless it has masks or boxes.\n"
-    "Without --size all images have the size of the first.  Float images (NPY,\n"
-    "PFM, TIFF) keep their numbers and channels; a set has no others then.\n";
+    "Without --size all images have the size of the first.  Float images\n"
+    "(NPY, PFM, TIFF) keep their numbers and channels; a set has no others\n"
+    "then.\n";
 
 static const struct { const char *name, *value, *meaning; } options[] = {
     { "--size", "HxW", "height and width; without it, the first image's" },
