@@ -39,7 +39,7 @@ static bool takes(Header *h, const char *word)
 static bool takes_string(Header *h, char text[LONGEST_TYPE])
 {
     size_t length = 0;
-    char quote = takes(h, "'") ? '\'' : takes(h, "\"") ? '"' : '\0';
+    int quote = takes(h, "'") ? '\'' : takes(h, "\"") ? '"' : '\0';
     if (quote == '\0') return false;
     for (; h->at < h->end && *h->at != quote; h->at++)
         if (*h->at >= ' ' && *h->at <= '~' && length + 1 < LONGEST_TYPE)

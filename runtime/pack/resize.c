@@ -3,6 +3,7 @@
 // triangle as wide as two pixels of the source or of the result, whichever is
 // larger.  The order of additions is fixed, so the result depends only on the
 // image.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,7 @@ static inline void along_row(const Image *image, const float *weight,
 {
     size_t channels = (size_t)image->channels;
     float sum[RGB] = { 0, 0, 0 };
+    assert(count <= RGB);
     for (int k = 0; k < pixels; k++, first += channels)
         for (size_t c = 0; c < count; c++)
             sum[c] += weight[k] * sample(image, first + c);
@@ -143,6 +145,7 @@ static inline void along_column(const float *from, size_t line,
                                 float *to)
 {
     float sum[RGB] = { 0, 0, 0 };
+    assert(count <= RGB);
     for (int k = 0; k < pixels; k++, from += line)
         for (size_t c = 0; c < count; c++) sum[c] += weight[k] * from[c];
     memcpy(to, sum, count * sizeof *to);
