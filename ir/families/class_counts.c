@@ -15,13 +15,13 @@ bool is_counted_class(double label, int64_t classes, int64_t ignore)
     return label >= 0 && label < (double)classes && label != (double)ignore;
 }
 
-ValueId build_class_counts(Build *b, int64_t runs, int64_t numbers,
+ValueId build_class_counts(Build *b, int kernel, int64_t runs, int64_t numbers,
                            int64_t classes, const Attr *attr)
 {
     Graph *g = b->g;
     ValueId operands[] = {
         b->operand[CLASS_LOGITS], b->operand[CLASS_LABEL],
-        build_before(b, CLASS_COUNT, "partials", I32,
+        build_before(b, kernel, "partials", I32,
                      shape_of(3, runs, numbers, classes), attr),
         build_state(b, "counts", F64,
                     shape_of(3, (int64_t)2, numbers, classes)),
@@ -143,7 +143,8 @@ ValueId build_predicted(Build *b, int64_t numbers, const Attr *attr)
               (long long)classes);
         return NONE;
     }
-    return build_class_counts(b, counting_of(scores, numbers).blocks, numbers,
+    return build_class_counts(b, CLASS_COUNT,
+                              counting_of(scores, numbers).blocks, numbers,
                               classes, attr);
 }
 

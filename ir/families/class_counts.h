@@ -38,9 +38,9 @@ int64_t score_classes(Shape scores);
 // True if a label is one of these classes, and not the ignored one.
 bool is_counted_class(double label, int64_t classes, int64_t ignore);
 
-// Makes the node of a metric.  A batch has counts [runs, numbers, classes], the
-// state [2, numbers, classes].
-ValueId build_class_counts(Build *b, int64_t runs, int64_t numbers,
+// Makes the node of a metric, after that of the kernel that counts.  A batch
+// has counts [runs, numbers, classes], the state [2, numbers, classes].
+ValueId build_class_counts(Build *b, int kernel, int64_t runs, int64_t numbers,
                            int64_t classes, const Attr *attr);
 
 // The metric is the quotient of two sums over classes.

@@ -47,6 +47,24 @@ bool build_wants_labels(Build *b)
     return true;
 }
 
+bool build_wants_targets(Build *b, const char *numbers)
+{
+    Graph *g = b->g;
+    const Value *scores = &g->values[b->operand[0]];
+    const Value *target = &g->values[b->operand[1]];
+    if (!build_wants(b, 0, scores->shape.rank == 2 ? 2 : 4,
+                     "[classes] or [height, width, classes]"))
+        return false;
+    if (!same_shape(scores->shape, target->shape)) {
+        error(g->diag, b->operand_pos[1],
+              "%s needs an input of class%s, or %s %s, here, but this is %s",
+              b->op->name, operand_text(b, 0), numbers, operand_text(b, 0),
+              operand_text(b, 1));
+        return false;
+    }
+    return build_wants_real(b, 1);
+}
+
 bool build_wants_pair(Build *b)
 {
     Graph *g = b->g;

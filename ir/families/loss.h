@@ -15,6 +15,9 @@
 // True if the operands are scores and a label of as many classes: [classes] and
 // class[classes], or one of each per pixel; reports an error otherwise.
 bool build_wants_labels(Build *b);
+// True if the operands are scores and a real number for each of them, which are
+// no label; reports an error otherwise.  `numbers`: their name in its text.
+bool build_wants_targets(Build *b, const char *numbers);
 // True if both operands are real and of one shape; reports an error otherwise.
 bool build_wants_pair(Build *b);
 

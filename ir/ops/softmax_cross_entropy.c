@@ -49,25 +49,13 @@ static bool is_soft(const Graph *g, const Node *n)
 // Checks a target that is no label; it has the logits' shape.
 static bool wants_probabilities(Build *b)
 {
-    Graph *g = b->g;
-    const Value *logits = &g->values[b->operand[0]];
-    const Value *target = &g->values[b->operand[LABEL]];
-    if (!build_wants(b, 0, logits->shape.rank == 2 ? 2 : 4,
-                     "[classes] or [height, width, classes]"))
-        return false;
-    if (!same_shape(logits->shape, target->shape)) {
-        error(g->diag, b->operand_pos[LABEL],
-              "%s needs an input of class%s, or probabilities %s, here, but "
-              "this is %s", b->op->name, operand_text(b, 0),
-              operand_text(b, 0), operand_text(b, LABEL));
-        return false;
-    }
+    if (!build_wants_targets(b, "probabilities")) return false;
     if (b->arg[IGNORE].i != NO_LABEL) {
-        error(g->diag, b->arg[IGNORE].pos, "ignore is for a label, and the "
+        error(b->g->diag, b->arg[IGNORE].pos, "ignore is for a label, and the "
               "target is probabilities; where all of them are 0 the loss is 0");
         return false;
     }
-    return build_wants_real(b, LABEL);
+    return true;
 }
 
 static bool is_plain(const Build *b)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "pack.h"
+#include "floats.h"
 
 #ifdef HAVE_JPEG
 #include <jpeglib.h>
@@ -22,25 +22,26 @@ static bool fail(char message[MESSAGE_SIZE], const char *text)
     return false;
 }
 
-#if defined HAVE_JPEG || defined HAVE_PNG
-// Allocates `width` x `height` pixels of `samples` samples for the size that
-// the file states.
-static bool make_room(Image *image, uint64_t height, uint64_t width,
-                      size_t samples, char message[MESSAGE_SIZE])
+bool is_accepted_size(uint64_t height, uint64_t width,
+                      char message[MESSAGE_SIZE])
 {
-    if (height == 0 || width == 0 || height > MOST_PIXELS / width) {
-        snprintf(message, MESSAGE_SIZE, "states a size of %llu x %llu pixels; "
-                 "1 to %d are accepted", (unsigned long long)height,
-                 (unsigned long long)width, MOST_PIXELS);
-        return false;
-    }
+    if (height > 0 && width > 0 && height <= MOST_PIXELS / width) return true;
+    snprintf(message, MESSAGE_SIZE, "states a size of %llu x %llu pixels; "
+             "1 to %d are accepted", (unsigned long long)height,
+             (unsigned long long)width, MOST_PIXELS);
+    return false;
+}
+
+bool make_room(Image *image, uint64_t height, uint64_t width, size_t samples,
+               char message[MESSAGE_SIZE])
+{
+    if (!is_accepted_size(height, width, message)) return false;
     image->height = (int)height;
     image->width = (int)width;
     image->pixels =
-        malloc((size_t)height * (size_t)width * (samples << image->wide));
+        malloc((size_t)height * (size_t)width * (samples << image->type));
     return image->pixels != NULL || fail(message, "there is no memory for it");
 }
-#endif
 
 // ---- JPEG -------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ static bool read_jpeg_rows(Jpeg *jpeg, Image *image)
     }
     size_t pixels = (size_t)d->output_height * (size_t)d->output_width;
     if (inks) inks_to_rgb(image->pixels, pixels);
-    if (image->wide) widen(image->pixels, pixels * RGB);
+    if (image->type == U16_SAMPLES) widen(image->pixels, pixels * RGB);
     jpeg_finish_decompress(d);
     return true;
 }
@@ -312,7 +313,7 @@ static void ask_for_colours(png_structp r, int wide)
 static bool ask_for_numbers(Png *png, Image *image)
 {
     int type = png_get_color_type(png->reader, png->info);
-    image->wide = png_get_bit_depth(png->reader, png->info) == 16;
+    image->type = png_get_bit_depth(png->reader, png->info) == 16;
     png_set_packing(png->reader);
     return type == PNG_COLOR_TYPE_GRAY || type == PNG_COLOR_TYPE_PALETTE ||
            fail(png->message, "has colours: wanted a mask of palette indices "
@@ -326,10 +327,10 @@ static bool read_png_rows(Png *png, Image *image)
 
     png_set_crc_action(r, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     png_read_info(r, png->info);
-    if (!png->is_mask) ask_for_colours(r, image->wide);
+    if (!png->is_mask) ask_for_colours(r, image->type);
     else if (!ask_for_numbers(png, image)) return false;
     // PNG stores the higher byte first.
-    if (image->wide && *(const uint8_t *)&one == 1) png_set_swap(r);
+    if (image->type && *(const uint8_t *)&one == 1) png_set_swap(r);
     png_set_interlace_handling(r);
     png_read_update_info(r, png->info);
     size_t channels = png_get_channels(r, png->info);
@@ -341,11 +342,11 @@ static bool read_png_rows(Png *png, Image *image)
         return fail(png->message, "there is no memory for it");
     for (size_t y = 0; y < height; y++)
         png->rows[y] = (uint8_t *)image->pixels +
-                       y * width * (channels << image->wide);
+                       y * width * (channels << image->type);
     png_read_image(r, png->rows);
     png_read_end(r, png->info);
     image->orientation = png_orientation(png);
-    if (channels == 4) over_white(image->pixels, height * width, image->wide);
+    if (channels == 4) over_white(image->pixels, height * width, image->type);
     image->channels = channels == 4 ? RGB : (int)channels;
     return true;
 }
@@ -381,7 +382,7 @@ static bool decode_png(const Bytes *file, bool is_mask, Image *image,
 }
 #endif
 
-// ---- both formats -----------------------------------------------------------
+// ---- any format -------------------------------------------------------------
 
 static const uint8_t png_start[] = { 0x89, 'P', 'N', 'G' };
 
@@ -411,9 +412,20 @@ bool is_jpeg(const Bytes *file)
 static bool decode_any(const Bytes *file, Image *image,
                        char message[MESSAGE_SIZE])
 {
+    bool wants_floats = image->type == F32_SAMPLES;
+    if (is_float_image(file))
+        return wants_floats
+               ? read_float_image(file, image, message)
+               : fail(message, "is a float image: wanted JPEG or PNG, because "
+                      "the first image of the set is not float");
+    if (wants_floats)
+        return fail(message, is_jpeg(file) || is_png(file)
+                    ? "is JPEG or PNG: wanted NPY, PFM or TIFF, because the "
+                      "first image of the set is float"
+                    : "is neither NPY, PFM nor TIFF");
     if (is_jpeg(file)) return decode_jpeg(file, image, message);
     if (is_png(file)) return decode_png(file, false, image, message);
-    return fail(message, "is neither JPEG nor PNG");
+    return fail(message, "is neither JPEG nor PNG, and no float image");
 }
 
 // Returns `done`, or frees the pixels of an image that is not complete.
@@ -425,10 +437,10 @@ static bool keep(Image *image, bool done)
     return false;
 }
 
-bool decode(const Bytes *file, int wide, Image *image,
+bool decode(const Bytes *file, int type, Image *image,
             char message[MESSAGE_SIZE])
 {
-    *image = (Image){ .channels = RGB, .wide = wide,
+    *image = (Image){ .channels = RGB, .type = type,
                       .orientation = NO_ORIENTATION };
     return keep(image, decode_any(file, image, message));
 }

@@ -45,15 +45,25 @@ static bool is_link(const char *path)
 
 // ---- images and classes -----------------------------------------------------
 
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(ending), all = strlen(name);
+    return all > length && !strcasecmp(name + all - length, ending);
+}
+
+// An array can also be something other than an image.
+static bool is_array_name(const char *name)
+{
+    return ends_with(name, ".npy");
+}
+
 static bool is_image_name(const char *name)
 {
     static const char *const endings[] = { ".jpg", ".jpeg", ".jpe", ".jfif",
-                                           ".png", ".apng" };
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t length = strlen(endings[i]), all = strlen(name);
-        if (all > length && !strcasecmp(name + all - length, endings[i]))
-            return true;
-    }
+                                           ".png", ".apng", ".npy", ".pfm",
+                                           ".tif", ".tiff" };
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ends_with(name, endings[i])) return true;
     return false;
 }
 
@@ -127,7 +137,7 @@ void list_classes(const char *from, Samples *s)
         if (is_folder(folder)) {
             add_name(&s->classes, names.at[i]);
             list_class(s, folder);
-        } else if (is_image_name(names.at[i])) {
+        } else if (is_image_name(names.at[i]) && !is_array_name(names.at[i])) {
             die(EXIT_FILES, folder, "is an image outside of the classes; "
                 "images belong into FOLDER/<class>/");
         } else {
@@ -139,7 +149,7 @@ void list_classes(const char *from, Samples *s)
     free(names.at);
     if (s->count == 0)
         die(EXIT_FILES, from, "has no folders with .jpg, .jpeg, .jpe, .jfif, "
-            ".png or .apng files in them");
+            ".png, .apng, .npy, .pfm, .tif or .tiff files in them");
 }
 
 void list_images(const char *from, Samples *s)
@@ -147,8 +157,8 @@ void list_images(const char *from, Samples *s)
     list_folder_images(s, from, "is an image in a subfolder; images with masks "
                        "or boxes belong into FOLDER itself");
     if (s->count == 0)
-        die(EXIT_FILES, from, "has no .jpg, .jpeg, .jpe, .jfif, .png or .apng "
-            "files");
+        die(EXIT_FILES, from, "has no .jpg, .jpeg, .jpe, .jfif, .png, .apng, "
+            ".npy, .pfm, .tif or .tiff files");
 }
 
 char *path_beside(const char *folder, const char *image, const char *ending)

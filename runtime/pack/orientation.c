@@ -3,20 +3,11 @@
 // The values 1 to 8 are those of TIFF 6.0, tag 274.
 #include <stdlib.h>
 #include <string.h>
-#include "pack.h"
+#include "floats.h"
 
 enum { ORIENTATION_TAG = 0x0112, TIFF_SHORT = 3, TIFF_LONG = 4, ENTRY = 12 };
 
-// A TIFF structure in memory; `big`: the most significant byte comes first.
-typedef struct Tiff {
-    const uint8_t *at;
-    size_t         bytes;
-    bool           big;
-} Tiff;
-
-// Returns the unsigned number of `width` bytes at an offset, or 0 beyond the
-// end of the structure.
-static uint32_t read_tiff(const Tiff *tiff, size_t offset, size_t width)
+uint32_t tiff_number(const Tiff *tiff, size_t offset, size_t width)
 {
     uint32_t value = 0;
     if (offset > tiff->bytes || width > tiff->bytes - offset) return 0;
@@ -32,15 +23,15 @@ int exif_orientation(const uint8_t *exif, size_t bytes)
     if (bytes < 8 || (memcmp(exif, "II*\0", 4) != 0 &&
                       memcmp(exif, "MM\0*", 4) != 0))
         return NO_ORIENTATION;
-    size_t first = read_tiff(&tiff, 4, 4);
-    size_t count = read_tiff(&tiff, first, 2);
+    size_t first = tiff_number(&tiff, 4, 4);
+    size_t count = tiff_number(&tiff, first, 2);
     for (size_t i = 0; i < count; i++) {
         size_t entry = first + 2 + i * ENTRY;
-        uint32_t type = read_tiff(&tiff, entry + 2, 2);
-        if (read_tiff(&tiff, entry, 2) != ORIENTATION_TAG) continue;
-        if (read_tiff(&tiff, entry + 4, 4) != 1) return 1;
-        if (type == TIFF_SHORT) return (int)read_tiff(&tiff, entry + 8, 2);
-        uint32_t value = read_tiff(&tiff, entry + 8, 4);
+        uint32_t type = tiff_number(&tiff, entry + 2, 2);
+        if (tiff_number(&tiff, entry, 2) != ORIENTATION_TAG) continue;
+        if (tiff_number(&tiff, entry + 4, 4) != 1) return 1;
+        if (type == TIFF_SHORT) return (int)tiff_number(&tiff, entry + 8, 2);
+        uint32_t value = tiff_number(&tiff, entry + 8, 4);
         return type == TIFF_LONG && value <= 8 ? (int)value : 1;
     }
     return NO_ORIENTATION;
@@ -71,7 +62,7 @@ bool turn(Image *image, int orientation)
                 orientation == 7;
     int height = exchange ? image->width : image->height;
     int width = exchange ? image->height : image->width;
-    size_t pixel = (size_t)image->channels << image->wide;
+    size_t pixel = (size_t)image->channels << image->type;
     const uint8_t *source = image->pixels;
     uint8_t *pixels = malloc((size_t)height * (size_t)width * pixel);
     uint8_t *to = pixels;

@@ -1,6 +1,6 @@
 // Images in memory and their processing.  All sizes are in pixels, and rows are
 // contiguous.  A pixel has three samples, red, green and blue; in a mask it has
-// one.
+// one, and in a float image any number.
 #ifndef CNNC_PACK_H
 #define CNNC_PACK_H
 
@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MESSAGE_SIZE = 300, RGB = 3, NO_ORIENTATION = -1 };
+enum { MESSAGE_SIZE = 300, RGB = 3, NO_ORIENTATION = -1,
+       LARGEST_SIDE = 1 << 14 };
 
 // ---- memory and names: names.c ----------------------------------------------
 
@@ -99,7 +100,7 @@ void list_archives(const char *paths, const Keys *keys, Samples *s);
 // Adds the objects of DIR/<name>.xml, in Pascal VOC's format, to each image.
 void list_voc(const char *folder, bool all, Samples *s);
 
-// ---- images: source.c, decode.c, orientation.c, resize.c --------------------
+// ---- images: source.c, decode.c, floats.c, orientation.c, resize.c ----------
 
 typedef struct Bytes {
     uint8_t *at;
@@ -110,19 +111,23 @@ typedef struct Bytes {
 // reason in message, for anything except a part of a regular file.
 bool read_item(const Item *item, Bytes *bytes, char message[MESSAGE_SIZE]);
 
+// uint8_t, uint16_t and float.  A sample has 1 << type bytes.
+enum { U8_SAMPLES, U16_SAMPLES, F32_SAMPLES };
+
 typedef struct Image {
     int   height, width, channels;
-    int   wide;                 // 1: samples are uint16_t; 0: uint8_t
+    int   type;                 // of the samples
     void *pixels;               // [height, width, channels]; the caller frees
     int   orientation;          // from EXIF or XMP, for turn()
 } Image;
 
-// Decodes a JPEG or PNG file as stored; its first bytes tell the format.
-// `wide`: samples of 16 bits; those of 8 become v * 257.  Otherwise those of 16
-// become round(v / 257).  Gamma and profiles have no effect. Alpha is composed
-// over white.  Returns false, with the reason in message, for anything except a
+// Decodes a file as stored; its first bytes tell the format.  F32_SAMPLES wants
+// a float image, whose channels stay.  The other types want JPEG or PNG.  With
+// U16_SAMPLES, samples of 8 bits become v * 257; otherwise those of 16 become
+// round(v / 257).  Gamma and profiles have no effect. Alpha is composed over
+// white.  Returns false, with the reason in message, for anything except a
 // complete image.
-bool decode(const Bytes *file, int wide, Image *image,
+bool decode(const Bytes *file, int type, Image *image,
             char message[MESSAGE_SIZE]);
 
 // Decodes a PNG file of one channel to its numbers: palette indices or gray
@@ -130,6 +135,8 @@ bool decode(const Bytes *file, int wide, Image *image,
 bool decode_mask(const Bytes *file, Image *mask, char message[MESSAGE_SIZE]);
 
 bool is_jpeg(const Bytes *file);
+// True if a file begins as NPY, PFM or TIFF.
+bool is_float_image(const Bytes *file);
 // Returns the bits of a sample of a PNG file, or 0 for other files.
 int png_depth(const Bytes *file);
 
@@ -143,7 +150,8 @@ int xmp_orientation(const char *xmp, size_t bytes);
 bool turn(Image *image, int orientation);
 
 typedef struct Target {
-    int  height, width, channels;   // channels: 3, or 1 for gray
+    int  height, width, channels;   // channels: 3, 1 for gray, or those of
+                                    // float images
     bool stretch;               // true: scales the whole image;
                                 // false: takes the largest part in its
                                 // middle with the target's proportions
@@ -158,8 +166,8 @@ Part part_of(int height, int width, const Target *target);
 
 // Bilinear.  If it reduces the image, it averages all pixels that a result
 // covers, so that fine patterns do not alias.  Writes target's samples,
-// [height, width, channels], little-endian and as wide as the image's; false if
-// memory runs out.
+// [height, width, channels], little-endian and of the image's type; false if
+// memory runs out.  Integers are rounded.
 bool resize(const Image *image, const Target *target, uint8_t *to);
 
 // The value of the pixel that contains the middle of each result, to
@@ -194,12 +202,15 @@ bool write_all(int file, const void *from, size_t bytes, uint64_t at);
 
 // Writes a number of 32 bits, the lowest byte first.
 void put_u32(uint8_t *to, uint32_t value);
+// Writes a number of 32 bits of IEEE 754, the lowest byte first.
+void put_f32(uint8_t *to, double value);
 
 // How to pack; the command line says it.
 typedef struct Packing {
     const char *to;
     Target      target;
-    int         wide;           // 1: samples of 16 bits
+    int         type;           // of samples
+    bool        one_size;       // wants images of the target's size
     bool        keeps;          // JPEG files as they are
     bool        as_stored;      // ignores orientation
     int         workers;
@@ -207,6 +218,19 @@ typedef struct Packing {
     bool        ignores;        // 255 in masks becomes `ignored`
     int32_t     ignored;
 } Packing;
+
+// first_image.c: reads and turns an image.  Returns false, with the reason in
+// message, if it can't.
+bool read_pixels(const Packing *how, const Item *item, Image *image,
+                char message[MESSAGE_SIZE]);
+// True if the first image of a set is float.
+bool is_float_set(const Samples *s);
+// Sets the parts of the target that the first image decides: the channels of
+// float images, and the size for `one_size`.  Ends the program if it can't.
+void fit_first_image(Packing *how, const Samples *s);
+// Returns false, with the reason in message, if an image differs there.
+bool fits_first_image(const Packing *how, const Image *image,
+                      char message[MESSAGE_SIZE]);
 
 // Writes the files of a set to a new folder, and prints each fault.  Returns
 // the exit status; unless it is EXIT_DONE, no folder is left.

@@ -1,7 +1,7 @@
 // cnnc-pack-images: converts images and their labels into arrays that a
 // program can map into memory:
 //
-//     images.npy     u1 or u2 [n, height, width, channels]
+//     images.npy     u1, u2 or f4 [n, height, width, channels]
 //     images.jpegs   in its place, JPEG files as they are
 //     labels.npy     i4 [n], the class's number
 //     masks.npy      u1 or i4 [n, height, width], the class of each pixel
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include "pack.h"
 
-enum { LARGEST = 1 << 14, MOST_WORKERS = 256, MOST_OBJECTS = 1 << 16 };
+enum { MOST_WORKERS = 256, MOST_OBJECTS = 1 << 16 };
 
 // The command line.  Texts are NULL without their option.
 typedef struct Command {
@@ -45,8 +45,8 @@ static bool read_number(const char *text, int most, char end, int *number,
 static void read_size(Target *t, const char *text)
 {
     const char *rest;
-    if (!read_number(text, LARGEST, 'x', &t->height, &rest) ||
-        !read_number(rest, LARGEST, '\0', &t->width, &rest))
+    if (!read_number(text, LARGEST_SIDE, 'x', &t->height, &rest) ||
+        !read_number(rest, LARGEST_SIDE, '\0', &t->width, &rest))
         die(EXIT_USAGE, text, "--size needs height x width, each from 1 to "
             "16384, as in 224x224");
 }
@@ -83,7 +83,7 @@ static void read_depth(Packing *p, const char *text)
 {
     if (strcmp(text, "8") != 0 && strcmp(text, "16") != 0)
         die(EXIT_USAGE, text, "--depth needs 8 or 16");
-    p->wide = text[0] == '1';
+    p->type = text[0] == '1' ? U16_SAMPLES : U8_SAMPLES;
 }
 
 // ---- options ----------------------------------------------------------------
@@ -145,7 +145,7 @@ static void read_arguments(Command *c, int argc, char **argv)
     if (c->archives != NULL && c->to != NULL)
         die(EXIT_USAGE, c->from, "--from takes the place of FOLDER");
     if (c->archives != NULL) c->to = c->from;
-    if (c->to == NULL || (c->size == NULL && !c->keeps))
+    if (c->to == NULL)
         print_usage(stderr), exit(EXIT_USAGE);
 }
 
@@ -196,6 +196,7 @@ static Packing packing_of(const Command *c)
                          .stretch = c->stretch || c->keeps };
     p.as_stored = c->as_stored || c->masks != NULL || c->boxes != NULL;
     p.keeps = c->keeps;
+    p.one_size = c->size == NULL && !c->keeps;
     want_pairs(c);
     want_kept_pixels(c);
     if (c->size != NULL) read_size(&p.target, c->size);
@@ -232,6 +233,22 @@ static void list_given_archives(const Command *c, Samples *s)
     list_archives(c->archives, &keys, s);
 }
 
+// Sets the type of the set's samples, and all that its first image decides.
+static void fit_set(const Command *c, Packing *p, const Samples *s)
+{
+    if (p->keeps) return;
+    if (is_float_set(s)) {
+        const char *changes = c->depth != NULL ? "--depth"
+                            : c->gray          ? "--gray"
+                                               : NULL;
+        if (changes != NULL)
+            die(EXIT_USAGE, changes, "can't be used with float images, which "
+                "keep their samples and channels");
+        p->type = F32_SAMPLES;
+    }
+    if (p->one_size || p->type == F32_SAMPLES) fit_first_image(p, s);
+}
+
 static void list_samples(const Command *c, Samples *s)
 {
     if (c->classes != NULL) read_names(c->classes, &s->classes);
@@ -265,13 +282,14 @@ int main(int argc, char **argv)
     // Exceeding the limit of file sizes is then an error of that file.
     signal(SIGXFSZ, SIG_IGN);
     list_samples(&command, &s);
+    fit_set(&command, &p, &s);
     int result = write_set(&p, &s);
     if (result != EXIT_DONE) return result;
     printf("%s: %zu images", p.to, s.count);
     if (s.classes.count > 0) printf(" of %zu classes", s.classes.count);
     if (p.keeps) printf(", JPEG files as they are");
-    else printf(", %d x %d x %d", p.target.height, p.target.width,
-                p.target.channels);
+    else printf(", %d x %d x %d%s", p.target.height, p.target.width,
+                p.target.channels, p.type == F32_SAMPLES ? " of f32" : "");
     printf("; %zu other files\n", s.skipped);
     if (fflush(stdout) != 0 || ferror(stdout))
         die(EXIT_FILES, "standard output", strerror(errno));

@@ -3,6 +3,7 @@
 // triangle as wide as two pixels of the source or of the result, whichever is
 // larger.  The order of additions is fixed, so the result depends only on the
 // image.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,64 +72,103 @@ static bool make_axis(Axis *axis, int source, double from, double length,
 // Returns a sample of an image.
 static float sample(const Image *image, size_t at)
 {
-    return image->wide ? (float)((const uint16_t *)image->pixels)[at]
-                       : (float)((const uint8_t *)image->pixels)[at];
+    const void *pixels = image->pixels;
+    return image->type == F32_SAMPLES   ? ((const float *)pixels)[at]
+         : image->type == U16_SAMPLES ? (float)((const uint16_t *)pixels)[at]
+                                      : (float)((const uint8_t *)pixels)[at];
 }
 
-// Computes rows[h, results, 3] from the image's [h, w, 3].
+// Computes `count` channels of a result, at most RGB, from the sample `first`
+// on.
+static inline void along_row(const Image *image, const float *weight,
+                             int pixels, size_t first, size_t count, float *to)
+{
+    size_t channels = (size_t)image->channels;
+    float sum[RGB] = { 0, 0, 0 };
+    assert(count <= RGB);
+    for (int k = 0; k < pixels; k++, first += channels)
+        for (size_t c = 0; c < count; c++)
+            sum[c] += weight[k] * sample(image, first + c);
+    memcpy(to, sum, count * sizeof *to);
+}
+
+// Computes rows[h, results, channels] from the image's [h, w, channels].
 static void along_rows(const Image *image, const Axis *axis, int results,
                        float *rows)
 {
+    size_t channels = (size_t)image->channels;
     for (int y = 0; y < image->height; y++) {
         size_t line = (size_t)y * (size_t)image->width;
-        for (int x = 0; x < results; x++) {
+        for (int x = 0; x < results; x++, rows += channels) {
             const float *weight = axis->weight + (size_t)x * axis->most;
-            size_t first = line + (size_t)axis->first[x];
-            float sum[RGB] = { 0, 0, 0 };
-            for (int k = 0; k < axis->count[x]; k++)
-                for (size_t c = 0; c < RGB; c++)
-                    sum[c] += weight[k] *
-                              sample(image, (first + (size_t)k) * RGB + c);
-            memcpy(rows, sum, sizeof sum);
-            rows += RGB;
+            size_t first = (line + (size_t)axis->first[x]) * channels;
+            int pixels = axis->count[x];
+            // The usual case has a loop of its own.
+            if (channels == RGB)
+                along_row(image, weight, pixels, first, RGB, rows);
+            else
+                for (size_t c = 0; c < channels; c++)
+                    along_row(image, weight, pixels, first + c, 1, rows + c);
         }
     }
 }
 
-// Writes a sample of one byte, or of two, the lower one first.
-static uint8_t *store_sample(float x, int wide, uint8_t *to)
+// Writes a sample of one byte, or of two or four, the lowest one first.
+static uint8_t *store_sample(float x, int type, uint8_t *to)
 {
-    float most = wide ? 65535 : 255;
+    if (type == F32_SAMPLES) {
+        put_f32(to, x);
+        return to + sizeof x;
+    }
+    float most = type == U16_SAMPLES ? 65535 : 255;
     long rounded = x <= 0 ? 0 : x >= most ? (long)most : lroundf(x);
     *to++ = (uint8_t)(rounded & 255);
-    if (wide) *to++ = (uint8_t)(rounded >> 8);
+    if (type == U16_SAMPLES) *to++ = (uint8_t)(rounded >> 8);
     return to;
 }
 
 // Gray is the luma of ITU-R BT.601.
-static uint8_t *store(const float sum[RGB], int channels, int wide, uint8_t *to)
+static uint8_t *store(const float *sum, const Image *image,
+                      const Target *target, uint8_t *to)
 {
-    if (channels == 1)
+    if (target->channels == 1 && image->channels == RGB)
         return store_sample(0.299f * sum[0] + 0.587f * sum[1] +
-                            0.114f * sum[2], wide, to);
-    for (int c = 0; c < RGB; c++) to = store_sample(sum[c], wide, to);
+                            0.114f * sum[2], image->type, to);
+    for (int c = 0; c < image->channels; c++)
+        to = store_sample(sum[c], image->type, to);
     return to;
 }
 
-static void along_columns(const float *rows, const Axis *axis,
-                          const Target *target, int wide, uint8_t *to)
+// Does the same for a column of rows with `line` samples.
+static inline void along_column(const float *from, size_t line,
+                                const float *weight, int pixels, size_t count,
+                                float *to)
 {
-    size_t line = (size_t)target->width * RGB;
+    float sum[RGB] = { 0, 0, 0 };
+    assert(count <= RGB);
+    for (int k = 0; k < pixels; k++, from += line)
+        for (size_t c = 0; c < count; c++) sum[c] += weight[k] * from[c];
+    memcpy(to, sum, count * sizeof *to);
+}
+
+// `sum` has room for a pixel.
+static void along_columns(const Image *image, const float *rows,
+                          const Axis *axis, const Target *target, float *sum,
+                          uint8_t *to)
+{
+    size_t channels = (size_t)image->channels;
+    size_t line = (size_t)target->width * channels;
     for (int y = 0; y < target->height; y++) {
         const float *weight = axis->weight + (size_t)y * axis->most;
-        for (int x = 0; x < target->width; x++) {
-            const float *from =
-                rows + (size_t)axis->first[y] * line + (size_t)x * RGB;
-            float sum[RGB] = { 0, 0, 0 };
-            for (int k = 0; k < axis->count[y]; k++)
-                for (int c = 0; c < RGB; c++)
-                    sum[c] += weight[k] * from[(size_t)k * line + (size_t)c];
-            to = store(sum, target->channels, wide, to);
+        const float *from = rows + (size_t)axis->first[y] * line;
+        int pixels = axis->count[y];
+        for (int x = 0; x < target->width; x++, from += channels) {
+            if (channels == RGB)
+                along_column(from, line, weight, pixels, RGB, sum);
+            else
+                for (size_t c = 0; c < channels; c++)
+                    along_column(from + c, line, weight, pixels, 1, sum + c);
+            to = store(sum, image, target, to);
         }
     }
 }
@@ -151,20 +191,23 @@ bool resize(const Image *image, const Target *target, uint8_t *to)
     Axis axis[2] = { { .most = 0 }, { .most = 0 } };
     Part part = part_of(image->height, image->width, target);
 
-    float *rows = calloc((size_t)image->height * (size_t)target->width,
-                         RGB * sizeof *rows);
-    bool fits = rows &&
+    size_t channels = (size_t)image->channels;
+    size_t count = (size_t)image->height * (size_t)target->width;
+    float *rows = calloc(count, channels * sizeof *rows);
+    float *sum = calloc(channels, sizeof *sum);
+    bool fits = rows && sum &&
         make_axis(&axis[0], image->height, part.top, part.height,
                   target->height) &&
         make_axis(&axis[1], image->width, part.left, part.width,
                   target->width);
     if (fits) {
         along_rows(image, &axis[1], target->width, rows);
-        along_columns(rows, &axis[0], target, image->wide, to);
+        along_columns(image, rows, &axis[0], target, sum, to);
     }
     free_axis(&axis[0]);
     free_axis(&axis[1]);
     free(rows);
+    free(sum);
     return fits;
 }
 

@@ -14,10 +14,13 @@ static const char description[] =
     "(with antialiasing); parts outside the proportions of HxW are cut off\n"
     "equally at both sides.  16-bit samples become 8 by round(v / 257), gamma\n"
     "and profiles have no effect, alpha is composed over white, and an image\n"
-    "is turned as its EXIF orientation says unless it has masks or boxes.\n";
+    "is turned as its EXIF orientation says unless it has masks or boxes.\n"
+    "Without --size all images have the size of the first.  Float images\n"
+    "(NPY, PFM, TIFF) keep their numbers and channels; a set has no others\n"
+    "then.\n";
 
 static const struct { const char *name, *value, *meaning; } options[] = {
-    { "--size", "HxW", "height and width of the result" },
+    { "--size", "HxW", "height and width; without it, the first image's" },
     { "--stretch", "", "keep all of an image, not its proportions" },
     { "--gray", "", "one channel instead of red, green and blue" },
     { "--ignore-orientation", "", "keep images as they are stored" },
@@ -49,8 +52,8 @@ enum { STATUSES = sizeof statuses / sizeof *statuses };
 
 void print_usage(FILE *out)
 {
-    fprintf(out, "usage: cnnc-pack-images FOLDER OUTPUT --size HxW [options]\n"
-            "       cnnc-pack-images --from FILES OUTPUT --size HxW [options]\n"
+    fprintf(out, "usage: cnnc-pack-images FOLDER OUTPUT [options]\n"
+            "       cnnc-pack-images --from FILES OUTPUT [options]\n"
             "\n%s\n", description);
     for (int i = 0; i < OPTIONS; i++) {
         char head[40];
@@ -82,7 +85,7 @@ void print_manual(FILE *out)
             ".SH NAME\ncnnc\\-pack\\-images \\- ", CNNC_RELEASED, CNNC_VERSION);
     print_troff(title, out);
     fputs("\n.SH SYNOPSIS\n.B cnnc\\-pack\\-images\n\\fIFOLDER\\fR "
-          "\\fIOUTPUT\\fR \\fB\\-\\-size\\fR \\fIHxW\\fR [\\fIoptions\\fR]\n"
+          "\\fIOUTPUT\\fR [\\fIoptions\\fR]\n"
           ".SH DESCRIPTION\n", out);
     print_troff(description, out);
     fputs(".SH OPTIONS\n", out);

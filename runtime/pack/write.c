@@ -48,7 +48,7 @@ void put_u32(uint8_t *to, uint32_t value)
     for (int byte = 0; byte < 4; byte++) to[byte] = value >> 8 * byte & 255;
 }
 
-static void put_f32(uint8_t *to, double value)
+void put_f32(uint8_t *to, double value)
 {
     float rounded = (float)value;
     uint32_t bits;
@@ -161,19 +161,6 @@ static bool fill_mask(const Writer *w, size_t i, const Image *image,
     return done;
 }
 
-static bool read_image(const Writer *w, size_t i, Image *image,
-                       char message[MESSAGE_SIZE])
-{
-    Bytes file;
-    if (!read_item(&w->samples->items[i], &file, message)) return false;
-    bool done = decode(&file, w->how->wide, image, message);
-    free(file.at);
-    if (!done) return false;
-    if (w->how->as_stored || turn(image, image->orientation)) return true;
-    free(image->pixels);
-    return fail(message, "there is no memory to turn it");
-}
-
 // Fills the rows of an image.
 static bool fill_rows(Writer *w, size_t i, uint8_t *const *row,
                       char message[MESSAGE_SIZE])
@@ -185,12 +172,13 @@ static bool fill_rows(Writer *w, size_t i, uint8_t *const *row,
     bool done = w->keeper != NULL
                 ? keep_file(w->keeper, i, w->how->as_stored,
                             w->array[FILE_JPEGS].file, &error, &image, message)
-                : read_image(w, i, &image, message);
+                : read_pixels(w->how, &s->items[i], &image, message);
     if (error != 0) w->error = error;
     if (!done) return false;
     if (w->keeper == NULL)
-        done = resize(&image, &w->how->target, row[FILE_IMAGES]) ||
-               fail(message, "there is no memory to resize it");
+        done = fits_first_image(w->how, &image, message) &&
+               (resize(&image, &w->how->target, row[FILE_IMAGES]) ||
+                fail(message, "there is no memory to resize it"));
     if (done && s->masks != NULL)
         done = fill_mask(w, i, &image, row[FILE_MASKS], message);
     if (done && s->boxes != NULL)
@@ -303,13 +291,14 @@ static bool begin_file(Writer *w, int which)
     char shape[128];
     size_t n = w->samples->count, objects = w->how->objects;
     size_t pixels = (size_t)t->height * (size_t)t->width;
+    static const char *const types[] = { "|u1", "<u2", "<f4" };
 
     if (which == FILE_JPEGS) return true;
     if (which == FILE_IMAGES) {
         snprintf(shape, sizeof shape, "%zu, %d, %d, %d", n, t->height, t->width,
                  t->channels);
-        return begin_array(w, which, w->how->wide ? "<u2" : "|u1", shape,
-                           (pixels << w->how->wide) * (size_t)t->channels);
+        return begin_array(w, which, types[w->how->type], shape,
+                           (pixels << w->how->type) * (size_t)t->channels);
     }
     if (which == FILE_MASKS) {
         snprintf(shape, sizeof shape, "%zu, %d, %d", n, t->height, t->width);

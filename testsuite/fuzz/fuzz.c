@@ -27,7 +27,7 @@
 typedef struct Run {
     uint64_t    seed, first, count;
     int         seconds;
-    Target      target;
+    RunTarget   target;
     Corpus      corpus;
     const char *keep;
     bool        until_found;

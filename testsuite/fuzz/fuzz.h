@@ -51,17 +51,17 @@ void mutate(const Corpus *corpus, Random *r, Text *result);
 
 // ---- target.c ---------------------------------------------------------------
 
-typedef struct Target {
+typedef struct RunTarget {
     const char *folder;         // files lie here, and nothing else may
     bool        graph;          // inputs are texts of graphs, not programs
     int64_t     most_kib;       // that the process may come to take
-} Target;
+} RunTarget;
 
 // Runs the compiler on text in this process, with options drawn from r, and
 // judges the result.  NULL, or the fault of that run; *right counts the
 // texts that were compiled.  A fault of the compiler's own, an endless loop or
 // a sanitizer's report end the process.
-const char *run_target(const Target *target, Random *r, const Text *text,
+const char *run_target(const RunTarget *target, Random *r, const Text *text,
                        uint64_t *right);
 
 // The compiler's main: frontend/driver/main.c.

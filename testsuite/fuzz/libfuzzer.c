@@ -51,8 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
     Text text = { (char *)(uintptr_t)data, length, length };
     // The input draws the options, so that equal inputs do equal work.
     Random r = random_of(length, length > 0 ? data[length / 2] : 0);
-    Target target = { .folder = folder, .graph = IS_GRAPH,
-                      .most_kib = INT64_MAX };
+    RunTarget target = { .folder = folder, .graph = IS_GRAPH,
+                         .most_kib = INT64_MAX };
 
     if (outside == 0) {
         outside = begin();

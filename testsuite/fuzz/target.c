@@ -74,7 +74,7 @@ static int64_t kib_taken(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
 }
 
-static const char *judge(const Target *t, int status, const char *input,
+static const char *judge(const RunTarget *t, int status, const char *input,
                          const char *output)
 {
     bool wrote = access(output, F_OK) == 0;
@@ -105,7 +105,7 @@ enum { MOST_ARGS = 16 };
 
 // Options that lead to every part of the compiler; a graph as text goes without
 // the last, which are of a program.
-static int draw_options(const Target *t, Random *r, char **argv)
+static int draw_options(const RunTarget *t, Random *r, char **argv)
 {
     enum { OF_PROGRAM = 6 };
     static char *const variants[][4] = {
@@ -133,7 +133,7 @@ static int draw_options(const Target *t, Random *r, char **argv)
     return count;
 }
 
-const char *run_target(const Target *t, Random *r, const Text *text,
+const char *run_target(const RunTarget *t, Random *r, const Text *text,
                        uint64_t *right)
 {
     char input[1024], output[1024];

@@ -131,8 +131,10 @@ def class_ratio(score):
     return rows
 
 
-# scikit-learn's, of probabilities in bins: Keras' AUC.
+# scikit-learn's, of probabilities in bins: Keras' AUC.  A target has a number for each class.
 def auc(net, node, logits, label, *_):
+    if label.is_floating_point():
+        return auc_of_targets(net, node, logits, label)
     if net.step == 0:
         net.kept[node.result] = {"bins": [], "truth": [], "samples": 0, "sum": 0}
     kept = net.kept[node.result]
@@ -149,6 +151,22 @@ def auc(net, node, logits, label, *_):
     if not areas:
         return torch.zeros(len(logits)), torch.zeros(len(logits))
     return rows_of_value(net, kept, sum(areas) / len(areas), len(logits))
+
+
+def auc_of_targets(net, node, logits, target):
+    if net.step == 0:
+        net.kept[node.result] = {"bins": [], "truth": [], "samples": 0, "sum": 0}
+    kept = net.kept[node.result]
+    classes = logits.shape[-1]
+    scores = logits[:net.samples].detach().reshape(-1, classes).sigmoid()
+    kept["bins"].append((scores * (node.thresholds - 1)).ceil().clamp(min=1))
+    kept["truth"].append(target[:net.samples].detach().reshape(-1, classes) >= 0.5)
+    bins, truth = torch.cat(kept["bins"]), torch.cat(kept["truth"])
+    occur = [c for c in range(classes) if 0 < truth[:, c].sum() < len(truth)]
+    if not occur:
+        return torch.zeros(len(logits)), torch.zeros(len(logits))
+    area = metrics.roc_auc_score(truth[:, occur].numpy(), bins[:, occur].numpy(), average="macro")
+    return rows_of_value(net, kept, area, len(logits))
 
 
 LOSSES = {

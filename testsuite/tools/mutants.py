@@ -183,6 +183,10 @@ PROGRAMS = {
     "costs": Program(["testsuite/costs/costs.c"]),
     "fuzz": Program([*FUZZ, "testsuite/fuzz/compiler.c", "testsuite/fuzz/fuzz.c",
                      "testsuite/fuzz/target.c"]),
+    "fuzz_images": Program([*FUZZ, "testsuite/fuzz/images.c",
+                            *(f"runtime/pack/{name}.c" for name in
+                              ("decode", "floats", "npy", "orientation", "pfm", "tiff"))],
+                           SANITIZED, ("-lm",), False),
     "fuzz_data": Program([*FUZZ, "testsuite/fuzz/data.cpp"], SANITIZED, HOST, False),
     "half_numbers": Program(["testsuite/half/numbers.cpp"], (), HOST),
     "host_twins": Program(["testsuite/host/twins.cu",
