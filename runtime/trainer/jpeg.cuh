@@ -389,7 +389,10 @@ static inline bool decode_jpeg(const DataArray *a, long long at, const JpegView 
     // Weights are shares, so a sum exceeds 255 by less than a half.
     return resize_jpeg(a, at, v, w, r, [=](long long y, const float *numbers) {
         unsigned char *to = w->result + y * row;
-        for (long long i = 0; i < row; i++) to[i] = (unsigned char)(int)(numbers[i] + 0.5f);
+        for (long long i = 0; i < row; i++) {
+            const float above = numbers[i] + 0.5f;      // lround would not be a vector's
+            to[i] = (unsigned char)(int)above;
+        }
     });
 }
 

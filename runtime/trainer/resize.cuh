@@ -250,12 +250,12 @@ static inline void resize_rows(const Resizer *r, MapSize to, int type, long long
     float *const line = r->line + left * channels;
     memset(line + numbers, 0, (size_t)(r->across.taps * channels + SPARE_NUMBERS) * sizeof *line);
     for (long long y = 0; y < to.height; y++) {
-        const int count = r->down.count[y];
+        const int taps = r->down.count[y];
         const long long first = r->down.first[y];
-        for (; next < first + count; next++)
+        for (; next < first + taps; next++)
             convert_row(type, next_row(next) + skipped, numbers, r->ring + next % most * numbers);
-        for (int k = 0; k < count; k++) r->lines[k] = r->ring + (first + k) % most * numbers;
-        combine_all_lines(line, r->lines, count, r->down.weights + y * r->down.stride, numbers);
+        for (int k = 0; k < taps; k++) r->lines[k] = r->ring + (first + k) % most * numbers;
+        combine_all_lines(line, r->lines, taps, r->down.weights + y * r->down.stride, numbers);
         combine_pixels(r->line, &r->across, to.width, channels, r->row);
         write(y, r->row);
     }
