@@ -28,9 +28,10 @@ void declare_inputs(Emitter *e)
     Writer *w = &e->w;
     const Graph *g = whole_program(e);
     Ports p = ports_of(g);
-    write_line(w, "// Inputs in memory that the device reads, each of BATCH samples and aligned to 16 bytes.");
+    write_line(w, "// Inputs in memory that the device reads, each of BATCH samples and aligned to %d bytes.",
+               GIVEN_ALIGNMENT);
     write_line(w, "// Launches read them there, so they must stay as they are until the stream has passed.");
-    write_line(w, "// Samples past those of a call count in no result, but must be numbers, not NaN.");
+    write_line(w, "// Samples past those of a call count in no result, but must be finite.");
     write_line(w, "typedef struct %s_inputs {", e->net);
     for (int i = 0; i < p.input_count; i++) {
         const Value *v = &g->values[p.input[i]];
@@ -62,13 +63,16 @@ static bool infers(const Emitter *e, const Graph *g, ValueId v)
 static void check_input(Emitter *e, const Graph *g, ValueId v)
 {
     const char *name = identifier(e, g->values[v].name);
+    int align = g->values[v].classes > 0 ? dtype_bytes(g->values[v].dtype) : GIVEN_ALIGNMENT;
     const char *items[] = {
-        "call", arena_print(e->arena, "\"%s: %s\"", name,
-                            "not BATCH samples in CUDA's memory, aligned to 16 bytes"),
+        "call",
+        arena_print(e->arena, "\"%s: not BATCH samples in CUDA's memory, aligned to %d bytes\"",
+                    name, align),
         arena_print(e->arena, "in->%s", name),
-        arena_print(e->arena, "%" PRId64, whole_bytes(g, v))};
+        arena_print(e->arena, "%" PRId64, whole_bytes(g, v)),
+        arena_print(e->arena, "%d", align)};
     e->w.indent = 4;
-    write_list(&e->w, arena_print(e->arena, "TRY(%s_given(c, ", e->net), items, 4, "));");
+    write_list(&e->w, arena_print(e->arena, "TRY(%s_given(c, ", e->net), items, 5, "));");
     e->w.indent = 0;
 }
 
@@ -81,7 +85,7 @@ void emit_give(Emitter *e)
     for (int i = 0; i < p.input_count; i++) all_infer &= infers(e, g, p.input[i]);
     print_chunk(e, "net_batch");
     print_chunk(e, "net_given");
-    write_line(w, "// Checks the inputs of a call, and sets them for its launches.  Inference may lack some.");
+    write_line(w, "// Checks the inputs of a call, and sets them for its launches.  Inference reads no labels.");
     write_line(w, "static int %s_give(%s_context *c, const char *call, const %s_inputs *in, size_t samples,",
                e->net, e->net, e->net);
     write_line(w, "    bool infers)");

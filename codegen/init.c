@@ -1,5 +1,5 @@
-// The context, and the calls init and attach.  Two kinds of files add a parameter to them: one that
-// copies maps to host memory, and one whose launches read the caller's inputs.
+// The context, and the calls init and attach.  They have one more parameter if the file copies maps
+// to host memory, and one more if its launches read the caller's inputs.
 
 #include <string.h>
 
@@ -49,7 +49,7 @@ void declare_init(Emitter *e)
     write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
     write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; its stream, workspace and modes are set at each use.");
     if (*host) write_line(w, "// What host is, its type says; it is copied.");
-    if (*in) write_line(w, "// Each launch runs once on the inputs *in, and no sample of them counts.");
+    if (*in) write_line(w, "// Each launch runs once and reads *in; this changes nothing of the state.");
     write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
     write_line(w, "    struct cublasContext *cublas%s, uint64_t seed%s);", host, in);
     write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);

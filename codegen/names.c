@@ -33,7 +33,7 @@ static const char *const words_of_files[] = {
     "assert", "errno", "linux", "unix",
     "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Parameter", "Arena",
     "StateHeader", "bit", "c", "a", "samples", "stream", "header", "scored", "step_line",
-    "inits", "averages", "tile", "state", "train", "eval", "infer", "given", "status",
+    "inits", "averages", "tile", "state", "train", "eval", "infer", "given", "in", "status",
     "launched", "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
     "cudaStream_t", "cudaError_t", "cublasHandle_t", "dim3", "threadIdx",
     "blockIdx", "blockDim", "gridDim", "warpSize", "cudaGetLastError", "st_atime", "st_mtime",

@@ -53,22 +53,6 @@ static void check_ports(const Graph *g)
     }
 }
 
-// Slices of the caller's inputs begin where launches may read 16 bytes at once, and are whole.
-static void check_slices(const Graph *g)
-{
-    for (ValueId v = 0; v < g->value_count; v++) {
-        const Value *value = &g->values[v];
-        int64_t slice = g->batch * sample_bytes(g, v);
-        if (!is_given(value) || call_batch(g) == g->batch || g->diag->error_count > 0) continue;
-        if (call_batch(g) % g->batch != 0)
-            error(g->diag, value->pos, "--inputs caller wants a batch of whole slices; %" PRId64
-                  " samples are no multiple of %" PRId64, call_batch(g), g->batch);
-        else if (slice % 16 != 0)
-            error(g->diag, value->pos, "--inputs caller wants slices of a multiple of 16 bytes; "
-                  "%" PRId64 " samples of %s have %" PRId64, g->batch, value->name, slice);
-    }
-}
-
 // Sets p->named for the values that the file names: arguments, and values that the interface, the
 // trainer and other programs of the file read.  Evaluation may read scales that training does not.
 static void mark_named(Emitter *e, Program *p)
@@ -95,7 +79,6 @@ void make_launches(Emitter *e)
     for (int i = 0; i < e->program_count; i++) {
         const Graph *g = e->program[i].g;
         check_ports(g);
-    check_slices(g);
         for (NodeId id = 0; id < g->node_count; id = group_end(g, id)) {
             const Node *n = &g->nodes[id];
             if (!is_launch(n)) continue;

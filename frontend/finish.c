@@ -4,6 +4,7 @@
 //     eval    the metric sums and outputs; the state too, since both modes
 //             share it; averages of parameters, if any, replace parameters
 //     infer   the outputs, and only the nodes that they need
+#include <inttypes.h>
 #include <string.h>
 #include "resolve.h"
 
@@ -83,6 +84,29 @@ static void check_mixing(const Resolver *r)
          "that normalise each sample, as groupnorm, need none");
 }
 
+// Slices of the caller's inputs are whole, and begin where launches may read a
+// vector.  They read labels one by one.
+static void check_slices(const Graph *g)
+{
+    int64_t batch = g->batch, all = g->training.step_batch;
+    if (!is_accumulating(g) || all == batch) return;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        int64_t bytes = value_bytes(value);
+        if (!is_given(value)) continue;
+        if (all % batch != 0) {
+            error(g->diag, value->pos, "--inputs caller wants a batch of whole "
+                  "slices; %" PRId64 " samples are no multiple of %" PRId64,
+                  all, batch);
+            return;
+        }
+        if (value->classes == 0 && bytes % GIVEN_ALIGNMENT != 0)
+            error(g->diag, value->pos, "--inputs caller wants slices of a "
+                  "multiple of %d bytes; %" PRId64 " samples of %s have %"
+                  PRId64, GIVEN_ALIGNMENT, batch, value->name, bytes);
+    }
+}
+
 // Adds the node that sums losses and metrics, whose means a step reports.  All
 // modes share the header, so inference has space for the sums too.
 static void build_tally(Resolver *r)
@@ -147,6 +171,7 @@ void finish_net(Resolver *r)
     check_pruned(r);
     check_shared(r);
     check_mixing(r);
+    check_slices(r->g);
     if (r->diag->error_count > 0) return;
     build_tally(r);
     mark_outputs(r);

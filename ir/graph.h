@@ -15,8 +15,10 @@ extern const char *const init_names[INIT_COUNT];
 int dtype_bytes(DType dtype);
 // True if values of this kind persist between training steps.
 bool is_persistent(Kind kind);
-// True if v is an input in the caller's memory: no part of the arena, and no
-// step writes it (--inputs caller).
+// True if v is an input in the caller's memory (--inputs caller).  It is no
+// part of the arena, and no step writes it.  Vectors have at most
+// GIVEN_ALIGNMENT bytes: 8 floats or 4 doubles.
+enum { GIVEN_ALIGNMENT = 32 };
 bool is_given(const Value *v);
 // Bytes of a persistent value in the arena, padded; 0 if it has none there.
 int64_t state_bytes_of(const Value *v);

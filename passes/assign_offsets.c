@@ -74,7 +74,7 @@ static int64_t place_sums(Graph *g, int64_t top)
     return top;
 }
 
-// Places the caller's inputs after the arena, where no launch's arena ends.
+// Gives the caller's inputs offsets after the end of the arena.
 static void place_given(Graph *g)
 {
     int64_t top = padded(g->arena_bytes);

@@ -158,6 +158,10 @@ int options_check(const Options *o)
           (o->passes.dump != NULL && o->passes.dump_dir == NULL)),
           "--time, and --dump without --dump-dir, print text, and go with "
           "--diagnostics text:" },
+        { o->frontend.caller_inputs && (o->auto_slices ||
+          (o->frontend.microbatch > 0 && o->fit > 0)), "--inputs caller wants "
+          "slices and batches of known sizes, and goes with neither "
+          "--microbatch auto nor --microbatch and --fit:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||
           strcmp(o->output, "-") == 0), "-MD needs -MF or -o:" },

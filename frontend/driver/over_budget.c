@@ -338,7 +338,8 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
     use->lever = lever;
     use->o = *o;
     use->is_used = lever->use(&use->o) &&
-                   (in->ast != NULL || !(lever->in_slices || lever->rounds));
+                   (in->ast != NULL || !(lever->in_slices || lever->rounds)) &&
+                   !(lever->in_slices && o->frontend.caller_inputs);
     if (!use->is_used) return false;
     if (lever->in_slices && !o->frontend.ghost &&
         net_needs_whole_batch(in->ast, &use->o.frontend)) {

@@ -26,9 +26,10 @@ const char *tune_fault(const Options *o)
         return "--tune is a program, and goes with neither --emit nor "
                "--stop-after:";
     if (o->header != NULL || o->with_main || o->prefix != NULL ||
-        o->weights != NULL || o->report != NULL || prints_table(o))
+        o->weights != NULL || o->report != NULL || prints_table(o) ||
+        f->caller_inputs)
         return "--tune is a program of its own, and does not go with --header, "
-               "--main, --prefix, --weights, --report or tables:";
+               "--main, --prefix, --weights, --inputs, --report or tables:";
     if (o->passes.budget > 0 || o->fit > 0)
         return "--tune measures without a budget, and goes with neither "
                "--budget nor --fit:";

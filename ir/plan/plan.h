@@ -59,8 +59,8 @@ typedef struct Plan {
 // the graph's values, in order.  Counts live bytes independently.
 Plan *plan_of(const Graph *g);
 
-// live_bytes.c: true if b is an input in the caller's memory, after the arena
-// and no part of it.
+// live_bytes.c: true if b is an input in the caller's memory, whose offset is
+// after the end of the arena.
 bool buffer_is_given(const PlanBuffer *b);
 // The live bytes of each step, padded, and a final 0; in arena.
 int64_t *plan_live(Arena *arena, const Plan *plan);

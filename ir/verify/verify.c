@@ -389,11 +389,26 @@ static void check_lifetimes(const Check *c)
     }
 }
 
+// All inputs are in the caller's memory, or none.
+static void check_given(const Check *c)
+{
+    const Graph *g = c->g;
+    ValueId first = NONE;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        if (g->values[v].kind != INPUT) continue;
+        if (first == NONE) first = v;
+        if (g->values[v].persistent != g->values[first].persistent)
+            value_fault(c, v, "one input of it and %s is persistent",
+                        g->values[first].name);
+    }
+}
+
 static void check_graph(const Check *c)
 {
     const Graph *g = c->g;
     check_batch(c);
     for (ValueId v = 0; v < g->value_count; v++) check_value(c, v);
+    check_given(c);
     if (g->header < 0 || g->header >= g->value_count ||
         g->values[g->header].kind != STATE)
         fault(c, "the header is no state");

@@ -173,7 +173,7 @@ static inline bool fill_map(const DataColumn *c, const DataArray *a, long long a
 
 // Makes an image of the input's size of a JPEG file, and replaces the array and the number of a
 // sample by it.  It is the view of a resized crop, or otherwise the largest part in the middle of
-// the file's image.  A resized crop of a picture stays for make_pixels, which rounds nothing.
+// the file's image.  Function make_pixels resizes the crop of a picture, and rounds nothing.
 // Returns false, with the worker's fault, if the file is damaged.
 static inline bool open_jpeg(const DataColumn *c, const Augmentation *augmentation,
                              const PixelScratch *scratch, const DataArray **a, long long *at,

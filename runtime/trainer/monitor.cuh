@@ -55,7 +55,8 @@ static inline bool find_monitor(const Trainer *t, bool validates, Monitor *m)
         if (!strcmp(name, net->losses[i].name)) m->loss = i;
     for (int i = 0; i < net->metric_count; i++)
         if (!strcmp(name, net->metrics[i].name)) m->metric = i;
-    m->precision = m->validation && m->metric < 0 && !strcmp(name, "average_precision");
+    m->precision = m->validation && m->metric < 0 && m->loss < 0 &&
+                   !strcmp(name, "average_precision");
     if (strcmp(name, "loss") && m->loss < 0 && m->metric < 0 && !m->precision)
         return complain_of_monitor(t, given);
     if (mode && strcmp(mode, "min") && strcmp(mode, "max"))

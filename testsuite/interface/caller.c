@@ -120,7 +120,7 @@ static void refusals(void)
     EXPECT(caller_train(&own->c, &in, 0) == CALLER_BAD_ARGUMENT);
     EXPECT(caller_train(&own->c, &in, 9) == CALLER_BAD_ARGUMENT);
     EXPECT(own->c.error.wanted == 8 && own->c.error.given == 9);
-    wrong.image = in.image + 1;
+    wrong.image = in.image + 4;
     EXPECT(caller_train(&own->c, &wrong, 8) == CALLER_BAD_ARGUMENT);
     EXPECT(strstr(own->c.error.text, "image: not BATCH samples in CUDA's memory"));
     wrong.image = b.image[0];

@@ -59,8 +59,8 @@ static Graph dependents(const Graph *forward, ValueId v)
     return part;
 }
 
-// The loss with *x, an element of a parameter, at value; *x itself stays.  The
-// nodes of part depend on that parameter, and the others have run.
+// The loss with *x, an element of a parameter, at value; *x itself stays.  Part
+// contains the nodes that depend on that parameter; the others have run.
 static double loss_at(Run *r, const Graph *part, double *x, double value)
 {
     double was = *x, *header = r->t.data[r->g->header];

@@ -425,7 +425,10 @@ def plant(name, build, cc, cxx, lit):
     until = time.monotonic() + SECONDS
     failed = planted = 0
     for test, chosen in choose([test for test in table() if test.name == name], before):
-        if not chosen or (is_sample and planted and time.monotonic() > until):
+        if chosen and is_sample and planted and time.monotonic() > until:
+            print(f"{SECONDS} s have passed: not planted: {', '.join(m.name for m in chosen)}")
+            continue
+        if not chosen:
             continue
         nothing = Mutant("nothing", "", chosen[0].words)
         with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@
 
 The detector's images of 28x36 pixels have one to three rectangles of a colour for each class. With
 crops, flips, rotations and colours its loss falls, on changed samples and on the validation set,
-and its mean average precision rises. The weights of the epoch with the best are kept. The other net learns from labels that are mixed, and any
+and its mean average precision rises. The weights of the epoch with the best precision are kept. The other net learns from labels that are mixed, and any
 number of workers ends in the same bytes.
 Pixels of `show` are those of the file's centre, and boxes are drawn around them.
 """

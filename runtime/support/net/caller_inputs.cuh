@@ -13,13 +13,14 @@ static int net_batch(net_context *c, const char *call, const net_inputs *in, siz
     return NET_OK;
 }
 
-// net_given: refuses an input with these words unless it is aligned, and its first and last byte
-// belong to CUDA.
+// net_given: refuses an input unless it is aligned, and its first and last byte belong to CUDA.
+// text: the words of the refusal.
 static int net_given(net_context *c, const char *call, const char *text, const void *input,
-                     size_t bytes)
+                     size_t bytes, size_t align)
 {
     const uintptr_t at = (uintptr_t)input;
-    if (!input || at % 16) return net_refuse(c, NET_BAD_ARGUMENT, call, text, 16, at % 16);
+    if (!input || at % align)
+        return net_refuse(c, NET_BAD_ARGUMENT, call, text, align, at % align);
     if (!net_find(c, NET_BAD_ARGUMENT, input, bytes)) return NET_OK;
     c->error.call = call;
     if (c->error.status == NET_BAD_ARGUMENT) c->error.text = text;
