@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 # The part that is specific to an emitted file and comes with each program.
 NOT_SHARED = re.compile(r"interface.*\.cuh|forget\.cuh|launch\.cuh|library\.cuh|offload.*\.cuh|"
-                        r"replay\.cuh|half_weights\.cuh|.*mark.*\.cuh")
+                        r"replay\.cuh|half_weights\.cuh|caller_inputs\.cuh|.*mark.*\.cuh")
 SYSTEM = ["cublas_v2.h", "cuda_runtime.h", "float.h", "math.h", "stddef.h", "stdint.h", "string.h"]
 SECONDS = 1200      # for a whole batch, on a machine that has other work
 
