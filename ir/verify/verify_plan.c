@@ -130,16 +130,17 @@ static const char *check_inside(Checker *c, int k)
     const PlanBuffer *buffer = &c->plan->buffers[k];
     const PlanBuffer *root = &c->plan->buffers[c->root[k]];
     bool given = buffer_is_given(root);
-    int64_t begin = given ? c->plan->arena_bytes : 0;
     int64_t end = given ? INT64_MAX : c->plan->arena_bytes;
     if (buffer->fused_load)
         return buffer->persistent || buffer->output
                    ? arena_print(c->arena, "%s has no bytes", buffer->name)
                    : NULL;
-    if (buffer->offset < begin || buffer->offset > end ||
+    if (given && buffer->offset < c->plan->arena_bytes)
+        return arena_print(c->arena, "%s is the caller's, but in the arena",
+                           buffer->name);
+    if (buffer->offset < 0 || buffer->offset > end ||
         buffer->bytes > end - buffer->offset)
-        return arena_print(c->arena, "%s is %s the arena", buffer->name,
-                           given ? "the caller's, but in" : "outside");
+        return arena_print(c->arena, "%s is outside the arena", buffer->name);
     if (is_persistent(buffer->kind) && !root->persistent)
         return arena_print(c->arena, "%s is not persistent", buffer->name);
     // A view that no step touches is not printed: readers of the plan see the
