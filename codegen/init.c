@@ -1,8 +1,6 @@
 // The context, and the calls init and attach.  They have one more parameter if the file copies maps
 // to host memory, and one more if its launches read the caller's inputs.
 
-#include <string.h>
-
 #include "work.h"
 
 static bool has_host(const Emitter *e)
@@ -10,23 +8,16 @@ static bool has_host(const Emitter *e)
     return e->host.events > 0;
 }
 
-// Returns the parameters of init and attach that are before and after the seed.
-static const char *host_parameter(const Emitter *e)
+// Both return a parameter of init and attach: the one before the seed, and the one after it.  Their
+// types begin with net, which is "net" in a chunk.
+static const char *host_parameter(const Emitter *e, const char *net)
 {
-    return has_host(e) ? ", const net_host *host" : "";
+    return has_host(e) ? arena_print(e->arena, ", const %s_host *host", net) : "";
 }
 
-static const char *inputs_parameter(const Emitter *e)
+static const char *inputs_parameter(const Emitter *e, const char *net)
 {
-    return reads_callers_inputs(e) ? ", const net_inputs *in" : "";
-}
-
-// Returns text with the net's name in the place of `net`.
-static const char *of_net(const Emitter *e, const char *text)
-{
-    const char *at = strstr(text, "net_");
-    if (!at) return text;
-    return arena_print(e->arena, "%.*s%s%s", (int)(at - text), text, e->net, at + 3);
+    return reads_callers_inputs(e) ? arena_print(e->arena, ", const %s_inputs *in", net) : "";
 }
 
 void print_context(Emitter *e)
@@ -43,12 +34,11 @@ void print_context(Emitter *e)
 void declare_init(Emitter *e)
 {
     Writer *w = &e->w;
-    const char *net = e->net, *host = of_net(e, host_parameter(e));
-    const char *in = of_net(e, inputs_parameter(e));
+    const char *net = e->net, *host = host_parameter(e, net), *in = inputs_parameter(e, net);
     write_line(w, "// Takes an arena of at least ARENA_BYTES, aligned to ARENA_ALIGN, on the device, and fills");
     write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
     write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; its stream, workspace and modes are set at each use.");
-    if (*host) write_line(w, "// What host is, its type says; it is copied.");
+    if (*host) write_line(w, "// The comment of its type describes host, which is copied.");
     if (*in) write_line(w, "// Each launch runs once and reads *in; this changes nothing of the state.");
     write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
     write_line(w, "    struct cublasContext *cublas%s, uint64_t seed%s);", host, in);
@@ -62,7 +52,7 @@ static void print_bind(Emitter *e)
     bool host = has_host(e);
     const ChunkEdit bind[] = {
         {"struct cublasContext *cublas)",
-         arena_print(e->arena, "struct cublasContext *cublas%s)", host_parameter(e))},
+         arena_print(e->arena, "struct cublasContext *cublas%s)", host_parameter(e, "net"))},
         {"    TRY(net_find(", host ? "    TRY(net_check_host(c, host, stream));\n"
                                      "    TRY(net_find("
                                    : "    TRY(net_find("},
@@ -80,7 +70,7 @@ static void print_bind(Emitter *e)
 
 void emit_init_calls(Emitter *e)
 {
-    const char *host = host_parameter(e), *in = inputs_parameter(e);
+    const char *host = host_parameter(e, "net"), *in = inputs_parameter(e, "net");
     const char *bound =
         arena_print(e->arena, "stream, cublas%s));%s", *host ? ", host" : "",
                     *in ? "\n    TRY(net_give(c, \"init or attach\", in, 1, false));" : "");

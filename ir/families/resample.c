@@ -25,25 +25,32 @@ void cost_resample(const Graph *g, const Node *n, Cost *cost, Resampling how)
     cost->bytes = cost_bytes(g, n);
 }
 
-void launch_resample(const Graph *g, const Node *n, Launch *l, Resampling how)
+void launch_resized(const Graph *g, const Node *n, Launch *l,
+                    const char *forward, const char *backward)
 {
-    static const char *const modes[RESAMPLINGS] = {
-        "Nearest", "NearestExact", "Bilinear", "AlignCorners",
-    };
-    bool forward = n->kernel == 0;
+    bool is_forward = n->kernel == 0;
     Shape first = g->values[n->operands[0]].shape;
     Shape result = g->values[n->results[0]].shape;
-    Shape x = forward ? first : result, y = forward ? result : first;
+    Shape x = is_forward ? first : result, y = is_forward ? result : first;
     int64_t vec = vec_width(g, n, x.dim[3]);
     const Constant constants[] = {
         { "N", x.dim[0] }, { "H", x.dim[1] }, { "W", x.dim[2] },
         { "C", x.dim[3] }, { "P", y.dim[1] }, { "Q", y.dim[2] }, { "VEC", vec },
     };
 
-    launch_elements(l, forward ? "resample_forward" : "resample_gradient",
-                    elements(result) / vec);
+    launch_elements(l, is_forward ? forward : backward, elements(result) / vec);
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         launch_constant(l, constants[i].name, constants[i].value);
+}
+
+void launch_resample(const Graph *g, const Node *n, Launch *l, Resampling how)
+{
+    static const char *const modes[RESAMPLINGS] = {
+        "Nearest", "NearestExact", "Bilinear", "AlignCorners",
+    };
+    bool forward = n->kernel == 0;
+
+    launch_resized(g, n, l, "resample_forward", "resample_gradient");
     launch_type(l, modes[how]);
     if (!forward) launch_act(l, n);
     launch_slots(l, n, 1, forward ? 1 : 2);

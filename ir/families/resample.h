@@ -20,6 +20,10 @@ typedef enum Resampling {
 void launch_resample(const Graph *g, const Node *n, Launch *l, Resampling how);
 void cost_resample(const Graph *g, const Node *n, Cost *cost, Resampling how);
 void ref_resample(const Ref *r, Resampling how);
+// Sets a launch of kernel 0, which makes y [N, P, Q, C] of x [N, H, W, C].
+// Kernel 1 is the way back.  A thread makes VEC channels of a result.
+void launch_resized(const Graph *g, const Node *n, Launch *l,
+                    const char *forward, const char *backward);
 // Makes kernel 1.
 void gradient_resample(Gradient *c);
 

@@ -4,6 +4,7 @@
 //
 // If both sides are divided, it is an avgpool or a global_avgpool.
 #include "../families/pool.h"
+#include "../families/resample.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
@@ -91,20 +92,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    bool forward = n->kernel == 0;
-    Shape first = g->values[n->operands[0]].shape;
-    Shape result = g->values[n->results[0]].shape;
-    Shape x = forward ? first : result, y = forward ? result : first;
-    int64_t vec = vec_width(g, n, x.dim[3]);
-    const Constant constants[] = {
-        { "N", x.dim[0] }, { "H", x.dim[1] }, { "W", x.dim[2] },
-        { "C", x.dim[3] }, { "P", y.dim[1] }, { "Q", y.dim[2] },
-        { "VEC", vec },
-    };
-    launch_elements(l, forward ? "adaptive_forward" : "adaptive_gradient",
-                    elements(result) / vec);
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        launch_constant(l, constants[i].name, constants[i].value);
+    launch_resized(g, n, l, "adaptive_forward", "adaptive_gradient");
     launch_slots(l, n, 1, 1);
 }
 

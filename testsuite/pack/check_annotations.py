@@ -17,17 +17,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from checks import expect, faults
 from npy import read_npy
 from pillow import Image
 
 PACK = str(Path(sys.argv[1]).resolve())
-faults = []
-
-
-def expect(condition, text):
-    if not condition:
-        faults.append(text)
-        print(text)
 
 
 def pack(*arguments):

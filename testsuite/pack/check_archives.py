@@ -19,19 +19,13 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from checks import expect, faults
 from npy import read_npy
 from pillow import Image
 
 PACK = str(Path(sys.argv[1]).resolve())
 COUNT = 7
 LABELS = [3, 0, 2, 2, 999, 1, 0]
-faults = []
-
-
-def expect(condition, text):
-    if not condition:
-        faults.append(text)
-        print(text)
 
 
 def pack(*arguments, status=0):

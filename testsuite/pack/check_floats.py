@@ -15,19 +15,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from checks import expect, faults
 from pillow import Image
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
 PACK, *OTHERS = (str(Path(p).resolve()) for p in sys.argv[1:])
 HEIGHT, WIDTH = 12, 20
-faults = []
-
-
-def expect(condition, text):
-    if not condition:
-        faults.append(text)
-        print(text)
 
 
 def run(*command):

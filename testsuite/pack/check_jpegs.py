@@ -14,11 +14,11 @@ import os
 import random
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from checks import expect, faults, run
 from npy import read_npy
 from pillow import Image, ImageOps
 
@@ -28,20 +28,6 @@ CLASSES = ("a", "b", "c")
 # Height and width, once turned.
 SIDES = [(24, 30), (25, 31), (33, 40), (24, 90), (47, 30), (11, 17), (90, 35), (40, 59)]
 LARGE = [(400, 500), (500, 400), (97, 123), (1000, 200)]
-faults = []
-
-
-def expect(condition, text):
-    if not condition:
-        faults.append(text)
-        print(text)
-
-
-def run(*command, status=0):
-    result = subprocess.run([str(word) for word in command], text=True, check=False,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    expect(result.returncode == status, f"{command}: status {result.returncode}: {result.stdout}")
-    return result.stdout
 
 
 def draw_image(draw, height, width, mode):

@@ -11,31 +11,17 @@ black outside, after crops, flips and moves. Any number of threads gives the sam
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from checks import expect, faults, run
 from npy import read_npy
 from pillow import Image, ImageDraw
 
 HERE = Path(__file__).resolve().parent
 CNNC, PACK, LIBHOST = (str(Path(p).resolve()) for p in sys.argv[1:4])
 COUNT, HEIGHT, WIDTH = 40, 32, 40
-faults = []
-
-
-def expect(condition, text):
-    if not condition:
-        faults.append(text)
-        print(text)
-
-
-def run(*command, status=0):
-    result = subprocess.run([str(word) for word in command], text=True, check=False,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    expect(result.returncode == status, f"{command}: status {result.returncode}: {result.stdout}")
-    return result.stdout
 
 
 def draw_set(draw):
